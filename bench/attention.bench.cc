@@ -1,6 +1,5 @@
-// Speed of attention and of the output head as a share of the FMA peak measured in the same run; row-wise
-// ops in nanoseconds per row. `--json` prints one JSON object, `--smoke` takes fewer repeats (CI), a word
-// selects rows by name.
+// Measures attention and the output head as a share of the FMA peak of the same run, and row-wise ops in nanoseconds
+// per row. `--json` prints one JSON object, `--smoke` repeats less (CI), another word selects rows by name.
 #include <cstdio>
 #include <cstring>
 #include <functional>
@@ -34,7 +33,7 @@ std::vector<float> numbers(int64_t n) {
   return out;
 }
 
-constexpr double kSecondsPerRow = 10;  // of a long row, which is repeated less often
+constexpr double kSecondsPerRow = 10;  // slower rows are repeated less often
 
 class Report {
  public:
@@ -42,7 +41,7 @@ class Report {
       : stream(on), json_(as_json), repeats_(smoke ? 1 : 40), filter_(only), peak_(bench::peak_gflops(on, repeats_)) {
     if (!json_) std::printf("FMA peak, %s, %d thread(s): %.0f GFLOP/s\n", cpu::isa_name(cpu::isa()), threads(), peak_);
   }
-  /// flops = 0: only time is reported, per row.
+  /// With flops = 0 only the time per row is reported.
   void add(const std::string& what, double flops, int64_t rows, double floor, const std::function<void()>& f) {
     std::string name = what;
     if (threads() > 1) name.append(", 2 threads");
@@ -131,7 +130,7 @@ void packed(Report& report, const Shape& s) {
   });
 }
 
-/// Rows at `position` of sequences in a paged cache, as many of each.
+/// As many rows at `position` of each sequence in a paged cache.
 void paged(Report& report, const char* what, const Shape& s, int64_t sequences, const std::vector<int32_t>& position,
            double floor) {
   const int64_t W = 16, H = s.heads, K = s.kv_heads, D = s.head_dim, M = (s.length + W - 1) / W, R = int64_t(position.size());
@@ -155,7 +154,7 @@ void paged(Report& report, const char* what, const Shape& s, int64_t sequences, 
              [&] { kv_write(report.stream, {part(H, K), part(H + K, K), seq, pos, table, pages}); });
 }
 
-/// A row each of `batch` sequences, from half their length on.
+/// One row for each of `batch` sequences, at positions from half the sequence's length on.
 void decode(Report& report, const Shape& s, int64_t batch) {
   std::vector<int32_t> position(static_cast<size_t>(batch));
   for (int64_t r = 0; r < batch; ++r) position[size_t(r)] = int32_t(s.length / 2 + r * s.length / 2 / batch);
@@ -190,7 +189,7 @@ void head(Report& report, int64_t rows, int64_t width, int64_t vocabulary) {
     lm_head_grad(report.stream, {hv, p, t, tv, row(lse), row(entropies), row(a), {}, f32(dh.data(), {rows, width}),
                                  f32(dw.data(), {vocabulary, width}), 1.0f, &scratch});
   });
-  if (vocabulary > 16 * 1024) return;  // a training shape: drawing from so many ids has no floor
+  if (vocabulary > 16 * 1024) return;  // a training shape: sampling from so many ids has no floor
   std::vector<SampleKey> keys(static_cast<size_t>(rows));
   const auto sample = [&](const char* how, const SamplingParams& params) {
     const std::vector<SamplingParams> all(static_cast<size_t>(rows), params);

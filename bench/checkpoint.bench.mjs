@@ -1,7 +1,7 @@
-// Measures how long training waits for a checkpoint: until the folder is written (`save`, what `checkpoint.async:
-// false` does), until the state is copied for the first time, into memory that was never touched before, and until it
-// is copied again (`stage`). The three take turns, with a new trainer in each round. There are two models: the quick
-// start's, and one of 30 million weights. --smoke: the small one, twice.
+// Measures how long training waits for a checkpoint: until the folder is written (`save`, as with `checkpoint.async:
+// false`), until the state is copied for the first time into untouched memory, and until it is copied again (`stage`).
+// The three take turns, with a new trainer in each round. There are two models: the quick start's, and one of 30
+// million weights. --smoke: the small one, twice.
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -14,7 +14,7 @@ const MODELS = [
     name: "quick start's model",
     vocabulary: 400,
     config: { width: 96, layers: 3, heads: 3, kvHeads: 3, headDim: 32, mlpWidth: 256, maxPositions: 128 },
-    ceiling: 500, // the aim is half a second at this size
+    ceiling: 500, // the target at this size is half a second
   },
   {
     name: "30 M weights",
@@ -38,7 +38,7 @@ async function timed(work) {
 
 const bytesOf = (at) => readdirSync(at).reduce((sum, name) => sum + statSync(path.join(at, name)).size, 0);
 
-/** Measures one round: the milliseconds that each way takes, and the bytes of the checkpoint. */
+/** Measures one round: the milliseconds of each way, and the bytes of the checkpoint. */
 async function round({ config, vocabulary }) {
   const trainer = new Trainer(newModelConfig(config, vocabulary), OPTIONS);
   await trainer.initialize(1n);

@@ -1,6 +1,6 @@
 // Measures what a custom objective costs: steps in the shape of the quick start's (256 sequences, micro-batches of 1024
 // tokens, its network) with the built-in GSPO and with GSPO as a JavaScript function, in turns. A step of the quick
-// start itself takes longer than these, since it generates at the same time. --smoke: a few steps, whose numbers mean
+// start itself takes longer than these, because it generates at the same time. --smoke: a few steps, whose numbers mean
 // nothing.
 import { Trainer } from "../dist/lib/native/index.js";
 import { newModelConfig } from "../dist/lib/orchestration/index.js";

@@ -1,6 +1,7 @@
-// Decoding speed of the engine, scheduler and paging included, as a share of the FMA peak measured in the same
-// run, with weights, keys and values kept as f32 and as bf16 (arithmetic is f32). Random Llama-shaped models; every sequence runs from an empty context to kTokens, so that the context
-// averages half of that. `--json` one JSON object; `--smoke` short runs; another word filters rows by name.
+// Decoding speed of the engine, scheduler and paging included, as a share of the FMA peak of the same run, with
+// weights, keys and values stored as f32 and as bf16 (arithmetic is f32). Random Llama-shaped models; every sequence
+// runs from an empty context to kTokens, so that the context averages half of that. `--json` prints one JSON object;
+// `--smoke` makes short runs; another word selects rows.
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -24,16 +25,16 @@ namespace {
 struct Shape {
   const char* name;
   int64_t width, layers, heads, mlp, vocabulary;
-  double floor;  // share of one core's FMA peak at batch 32; 0: no bar
+  double floor;  // share of one core's FMA peak at batch 32; 0: no floor
 };
 const Shape kShapes[] = {
     {"d96 L3 V226 (quick start)", 96, 3, 4, 256, 226, 0},
     {"d128 L4 V512", 128, 4, 4, 384, 512, 0.35},
     {"d256 L6 V4096", 256, 6, 8, 768, 4096, 0.35},
-    {"d512 L8 V8192", 512, 8, 8, 1408, 8192, 0.35},  // batch 32 only: a token is 60 MFLOP
+    {"d512 L8 V8192", 512, 8, 8, 1408, 8192, 0.35},  // measured at batch 32 only, because a token is 60 MFLOP
 };
 constexpr int32_t kTokens = 256;
-constexpr double kTwoThreadFloor = 1.5, kBusyFloor = 0.95;  // the second: 1 within the noise of a loaded machine
+constexpr double kTwoThreadFloor = 1.5, kBusyFloor = 0.95;  // kBusyFloor: 1 within the noise of a loaded machine
 
 model::ModelConfig config_of(const Shape& s) {
   model::ModelConfig c;
@@ -42,14 +43,14 @@ model::ModelConfig config_of(const Shape& s) {
   return c;
 }
 
-/// 2 FLOP per weight that meets a row, and 4 per key, head and head dimension.
+/// 2 FLOP per weight that multiplies a row, and 4 per key, head and head dimension.
 double flops_per_token(const model::ModelConfig& c, double context) {
   const double layer = double(c.width) * double(c.qkv_width() + c.q_width()) + 3.0 * double(c.width) * double(c.mlp_width);
   const double weights = double(c.layers) * layer + double(c.vocabulary) * double(c.width);
   return 2.0 * weights + 4.0 * context * double(c.q_width()) * double(c.layers);
 }
 
-/// A model and its engines: one lives through all measurements, so that memory is warm.
+/// A model and its engines. One engine lives through all measurements, so that its memory is warm.
 struct Decoder {
   Decoder(const std::shared_ptr<const model::WeightSnapshot>& weights, int32_t batch, ThreadPool* pool)
       : batch(batch), engine(weights->config, engine_config(batch, weights->storage), pool) {
@@ -61,7 +62,7 @@ struct Decoder {
     c.max_running = batch, c.max_context = kTokens + 2, c.pages = batch * 17 + 1, c.step_tokens = 512;
     return c;
   }
-  /// Seconds of each step of one batch, from the first token to the last.
+  /// The seconds of each step of one batch, from the first token to the last.
   const std::vector<double>& run(int32_t tokens) {
     for (int32_t b = 0; b < batch; ++b) {
       engine::Request r;
@@ -81,8 +82,8 @@ struct Decoder {
   uint64_t next_id = 1;
 };
 
-/// Each step at its shortest over the repeats: step i does the same work in each of them, and other processes only
-/// ever add time.
+/// The shortest time of each step over the repeats: step i does the same work in each, and other processes can only add
+/// time.
 class BestSteps {
  public:
   BestSteps(Decoder& decoder, int32_t tokens) : decoder_(decoder), tokens_(tokens) {}
@@ -102,7 +103,7 @@ class BestSteps {
   std::vector<double> best_;
 };
 
-/// Tokens per second of one run as it comes, interruptions included.
+/// Tokens per second of one run, interruptions included.
 double plain_rate(Decoder& decoder, int32_t tokens) {
   const std::vector<double>& steps = decoder.run(tokens);
   return double(decoder.batch) * tokens / std::accumulate(steps.begin(), steps.end(), 0.0);
@@ -134,8 +135,8 @@ struct Report {
   }
 };
 
-/// Tokens per second of two engines that know nothing of each other, each on a thread of its own, the best of
-/// `repeats`: what this machine gives to two threads at this moment.
+/// Tokens per second of two independent engines, each on its own thread, the best of `repeats`: what this machine
+/// currently gives to two threads.
 double independent_rate(Decoder& a, Decoder& b, int32_t tokens, int repeats) {
   double best = 0;
   for (int i = 0; i < repeats; ++i) {
@@ -152,8 +153,8 @@ struct Loaded {
   double rate, over_one;
 };
 
-/// Two threads against one while something else keeps a core: medians over pairs of runs that are close in time, either
-/// first, so that the load is the same for both.
+/// Two threads against one while another process keeps a core busy: medians over pairs of runs close in time, in
+/// alternating order, so that both see the same load.
 Loaded loaded_rate(Decoder& one, Decoder& two, int32_t tokens, int pairs) {
   std::atomic<bool> stop{false};
   std::thread busy([&] {
@@ -182,7 +183,7 @@ void measure(const Shape& shape, int32_t batch, DType storage, bool smoke, doubl
   const std::string name = std::string(shape.name) + (storage == DType::kBF16 ? " bf16 B" : " B") + std::to_string(batch);
   const bool barred = batch == 32 && shape.floor > 0;
   BestSteps lone(one, tokens), pair(two, tokens);
-  for (int i = 0; i < (smoke ? 1 : 5); ++i) lone.again(), pair.again();  // in turn: what disturbs one disturbs the other
+  for (int i = 0; i < (smoke ? 1 : 5); ++i) lone.again(), pair.again();  // in turns, so that both see the same disturbance
   const double alone = lone.rate(), both = pair.rate();
   report.add(name + ", 1 thread", batch, 1, alone, alone * flops / peak, 0, barred ? shape.floor : 0);
   report.add(name + ", 2 threads (value: over one)", batch, 2, both, both * flops / (2 * peak), both / alone,

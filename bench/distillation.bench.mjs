@@ -1,7 +1,7 @@
-// Measures what learning from a teacher costs: steps of recipes/distillation.ts's shape (256 answers, a model of 64
-// columns and two layers, a teacher of 96 columns and three layers) without a teacher and with each form of teaching,
-// in turns. It counts processor time, on which other work on the machine has little effect. --smoke: a few steps, whose
-// numbers mean nothing.
+// Measures what learning from a teacher costs: steps in the shape of recipes/distillation.ts (256 answers, a model of
+// 64 columns and two layers, a teacher of 96 columns and three layers) without a teacher and with each form of
+// teaching, in turns. It counts processor time, on which other work on the machine has little effect. --smoke: a few
+// steps, whose numbers mean nothing.
 import { Trainer } from "../dist/lib/native/index.js";
 import { newModelConfig } from "../dist/lib/orchestration/index.js";
 import { CounterRandom } from "../dist/lib/random.js";

@@ -13,7 +13,7 @@ const smoke = process.argv.includes("--smoke");
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const main = path.join(root, "dist/lib/cli/main.js");
 const seeds = smoke ? [0] : [0, 1, 2];
-/** Word-guess has so many turns in the recipe, and so many words at each level. */
+/** The recipe's number of turns in word-guess, and the number of words at each level. */
 const TURNS = 3;
 const WORDS = [4, 5, 6, 7];
 const SMOKE = ["warmStart.steps=2", "training.steps=2", "evaluation.problemsPerDomain=8"];

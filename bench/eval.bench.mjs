@@ -1,8 +1,8 @@
-// Tokens a second of `hone eval` (sampling, text, every completion on the disk, verdicts by processes of their own) beside
-// the engine alone with the same requests, submitted at once and thrown away. The two take turns, the first of which does
-// not count; the median of their ratios does. Random weights of the quick start's shape, and of one of 26 million
-// parameters, whose tokens take long enough that what stands beside them costs little; the quick start's made-up problems.
-// --smoke: one short turn of the smaller.
+// Tokens a second of `hone eval` (sampling, text, every completion on disk, verdicts by separate processes) next to the
+// engine alone with the same requests, submitted at once and discarded. The two take turns; the result is the median of
+// their ratios without the first turn. Random weights of the quick start's shape, and of one with 26 million
+// parameters, whose tokens take so long that the rest costs little; the quick start's generated problems. --smoke: one
+// short turn of the smaller.
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";
@@ -79,7 +79,7 @@ async function writeModel({ name, sizes }) {
   return folder;
 }
 
-/** The time on the clock, and the processor time of this process, which leaves out the verifiers' processes. */
+/** The wall time, and the processor time of this process, which excludes the verifiers' processes. */
 function now() {
   const { user, system } = process.cpuUsage();
   return { clock: performance.now() / 1000, processor: (user + system) / 1e6 };

@@ -1,7 +1,8 @@
-// A floor for fleet.bench.mjs: what the messages of a step cost processes of Node that do nothing else. A coordinator,
-// actors and trainers over Unix sockets, with the package's own codec; nothing is kept, leased, fenced, or looked at twice,
-// no weights move and no process sends heartbeats. Between messages processes sleep, as they compute in a run.
-//   node bench/fleet-floor.mjs [actors trainers [steps]]     processor seconds a step of their JavaScript threads
+// A floor for fleet.bench.mjs: what a step's messages cost in Node processes that do nothing else. A coordinator,
+// actors and trainers exchange them over Unix sockets with the package's codec. Nothing is stored, leased, fenced or
+// checked, no weights move, and no process sends heartbeats. Between messages processes sleep, as they would compute in
+// a run.
+// node bench/fleet-floor.mjs [actors trainers [steps]] processor seconds a step of their JavaScript threads
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import net from "node:net";

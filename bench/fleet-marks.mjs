@@ -1,4 +1,4 @@
-// fleet.bench.mjs loads this before everything else in each process. It writes a file, named by the process, into the
+// Each process of fleet.bench.mjs loads this before everything else. It writes a file, named by the process, into the
 // folder HONE_BENCH_THREADS that says which threads of the process are V8's and which run JavaScript.
 import { readdirSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";

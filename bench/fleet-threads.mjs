@@ -18,7 +18,7 @@ const read = (file) => {
 const fieldsOf = (stat) => stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 const nameOf = (stat) => stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
 
-/** `process`, the processes that it has started, and those that they have started. */
+/** `process`, its children and their descendants. */
 function family(process) {
   const children = new Map();
   for (const id of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
@@ -33,7 +33,8 @@ function family(process) {
 }
 
 /**
- * Processor seconds of `process` and all that it has started, `seconds` with what has ended, and by KINDS of threads.
+ * The processor seconds of `process` and its descendants: `seconds` includes ended processes, the KINDS of threads
+ * only living ones.
  * @param marked folder of fleet-marks.mjs
  */
 export function spentBelow(process, marked) {

@@ -1,15 +1,16 @@
-// What it costs to cut the quick start into processes. In the synchronous schedule one process, an actor and a trainer, and
-// two of each do the same work to the bit, so that what they take more of the processors is streams, weight updates and
-// collectives (and what a process has of its own: a garbage collector, a compiler, timers). From the record of step 20 to
-// that of step 80 within one run, the processor time of all threads of all its processes, with one thread of the core each,
-// in turns; the median of three. Where it goes: Gloo's threads and the communicators' (collectives and weights on their
-// way); beyond one process's, the processes' JavaScript threads (messages, the store, heartbeats), V8's own (compiling,
-// collecting) and the core's (the same tokens sampled and trained in smaller batches; checksums of weights, which each actor
-// packs once more); and the wall time of a step that an update of weights takes. "streams, collectives and updates" is the
-// sum of the first three: threads that are there for nothing else, and all the JavaScript that one process does not need.
-// Beside it a floor: the same messages, over sockets, between processes that do nothing else (fleet-floor.mjs).
-// What each process compiles it compiles in its first steps: `node bench/fleet.bench.mjs --steps 140..200 [--rounds 1]`
-// counts others. `--set path=value`, as often as you like, changes the recipe for all of them: a larger model, say.
+// Measures what it costs to divide the quick start into processes. With schedule "sync" one process, an actor with a
+// trainer, and two of each do the same work to the bit, so the additional processor time is due to streams, weight
+// updates and collectives (and to each process's own garbage collector, compiler and timers). Counts the processor time
+// of all threads of all processes from the record of step 20 to that of step 80 within one run, with one core thread
+// each; the ways take turns, and the result is the median of three. The time is divided into: threads of Gloo and of
+// the communicators (collectives and weight transfers); and beyond those of one process, JavaScript threads (messages,
+// the store, heartbeats), V8's threads (compiler, garbage collector) and the core's threads (the same tokens sampled
+// and trained in smaller batches; checksums of weights, which each actor packs again); and the wall time of a step that
+// a weight update takes. "streams, collectives and updates" is the sum of the first three: threads that exist only for
+// them, and all JavaScript that one process does not need. A floor for comparison: the same messages over sockets
+// between processes that do nothing else (fleet-floor.mjs). Each process compiles in its first steps: `node
+// bench/fleet.bench.mjs --steps 140..200 [--rounds 1]` counts later ones. `--set path=value`, repeatable, changes the
+// recipe for all, for example to a larger model.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -48,7 +49,10 @@ const lines = (file) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What all processes below `child` had used when the step's record was written; undefined if the run ended earlier. */
+/**
+ * The processor time that all processes below `child` had used when the step's record was written; undefined if the
+ * run ended earlier.
+ */
 async function spentAt(step, { child, file, marked }) {
   while (child.exitCode === null) {
     const written = existsSync(file) ? readFileSync(file, "latin1").split("\n").length - 1 : 0;
@@ -58,7 +62,10 @@ async function spentAt(step, { child, file, marked }) {
   return undefined;
 }
 
-/** Processor seconds a step, all and by kinds of threads, the share of updates in a step's time, and the hash of the weights. */
+/**
+ * Processor seconds a step, in total and by kind of thread, the share of updates in a step's time, and the hash of
+ * the weights.
+ */
 async function run({ settings }) {
   const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-"));
   const [dir, marked] = ["run", "threads"].map((name) => path.join(folder, name));

@@ -1,6 +1,6 @@
-// Speed of the matrix products as a share of the peak that this program measures first, in registers: that of FMA, or of
-// vdpbf16ps for products in bf16 where it runs them.
-// `bench_gemm` prints a table; `--json` one JSON object; `--smoke` takes few repeats; another word filters rows.
+// Speed of the matrix products as a share of the peak that this program measures first, in registers: FMA's peak, or
+// vdpbf16ps's for bf16 products where they use it. `bench_gemm` prints a table; `--json` one JSON object; `--smoke`
+// repeats less; another word selects rows.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -24,7 +24,7 @@ struct Row {
   const char* what;
   Kind kind;
   int64_t m, n, k;
-  double floor;  // share of peak on one thread; 0: no bar
+  double floor;  // share of peak on one thread; 0: no floor
 };
 
 const Row kRows[] = {
@@ -75,8 +75,8 @@ const Row kRows[] = {
 
 double flops_of(const Row& r) { return 2.0 * double(r.m) * double(r.n) * double(r.k); }
 
-/// Two threads: no floor below 50 MFLOP, where a product is too short to be shared by all; less above,
-/// since the peak of both cores is a rarer sight than that of one.
+/// With two threads: no floor below 50 MFLOP, where a product is too short to divide; a lower one above, because both
+/// cores rarely reach their peak together.
 double floor_of(const Row& r, int threads) {
   if (threads == 1) return r.floor;
   return flops_of(r) < 5e7 ? 0.0 : 0.8 * r.floor;
@@ -95,7 +95,7 @@ std::vector<float> numbers(int64_t n) {
 bool in_bf16(Kind kind) { return kind == Kind::kBf16Linear || kind == Kind::kBf16GradWeight; }
 Arithmetic arithmetic_of(Kind kind) { return in_bf16(kind) ? Arithmetic::kBF16 : Arithmetic::kF32; }
 
-/// Seconds of one call.
+/// The seconds of one call.
 double measure(const Stream& stream, const Row& r, int repeats) {
   const std::vector<float> x = numbers(r.m * r.k), w = numbers(r.n * r.k);
   std::vector<float> y = numbers(r.m * r.n), dw(size_t(r.n * r.k));

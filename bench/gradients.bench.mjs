@@ -1,6 +1,6 @@
-// What measuring the gradients of domains costs: steps in the shape of the quick start's (256 sequences in 32 groups of
-// five domains, micro-batches of 1024 tokens, its network), with the ten parts of `metrics.gradients` before each second
-// one, in turns. Its floor is one more forward and backward of the same batch, as the step beside it takes. --smoke: a few
+// Measures what the gradients of domains cost: steps in the shape of the quick start's (256 sequences in 32 groups of
+// five domains, micro-batches of 1024 tokens, its network); before every second step `metrics.gradients` measures ten
+// parts. The floor is one more forward and backward of the same batch, measured in the same steps. --smoke: a few
 // steps, whose numbers mean nothing.
 import { Trainer } from "../dist/lib/native/index.js";
 import { newModelConfig } from "../dist/lib/orchestration/index.js";

@@ -1,7 +1,8 @@
-// What `--live` costs with its page open. The server is a process of its own: its processor time, start and all, is held
-// against that of one whole quick start, in which somebody also searches completions every ten seconds. Wall time on
-// shared cores drifts by more than is looked for: in short synchronous runs the page is opened and closed every few
-// steps, and each stretch is compared with those right before and after it. --smoke: one short run of each.
+// Measures what `--live` costs while its page is open. The server is a separate process: its processor time, start
+// included, is compared with that of one whole quick start, during which a user also searches completions every ten
+// seconds. Wall time on shared cores drifts by more than the effect: so in short synchronous runs the page is opened
+// and closed every few steps, and each stretch is compared with the stretches before and after it. --smoke: one short
+// run of each.
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { get } from "node:http";
@@ -28,13 +29,13 @@ const SHORT = [
 ];
 
 /**
- * A client that the server takes for a page: it asks for the columns of the charts and follows the events, but reads
- * almost nothing of the answers.
+ * A client that the server takes for a page: it requests the charts' columns and follows the events, but reads almost
+ * nothing of the answers.
  */
 class OpenPage {
   #stream;
 
-  /** @param address as the command prints it. */
+  /** @param address as the command prints it */
   constructor(address) {
     const { origin, searchParams } = new URL(address);
     this.origin = origin;
@@ -92,7 +93,7 @@ const stepsOf = (dir) => {
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n").filter(Boolean) : [];
 };
 
-/** @param look is called over and over with the page and the folder. */
+/** @param look called repeatedly with the page and the folder */
 async function run(settings, look) {
   const dir = mkdtempSync(path.join(tmpdir(), "hone-bench-live-"));
   const sets = settings.flatMap((setting) => ["--set", setting]);
@@ -154,8 +155,8 @@ function throughout() {
 }
 
 /**
- * What an open page adds to each stretch, compared with the stretches on both sides. The first and the last stretch
- * have one neighbour only.
+ * What an open page adds to each stretch, compared with its neighbours. The first and the last stretch have only one
+ * neighbour.
  */
 function addedIn(seconds) {
   const sums = [];

@@ -1,8 +1,8 @@
-// The decode peer: llama.cpp through node-llama-cpp, on random weights of the shapes of decode.bench.cc.
-// Optional: without the package it reports no rows. Install beside the project, never a dependency:
-//   npm install --no-save node-llama-cpp@3.22.1
-// Not the same work: its JavaScript API samples token by token; batches of 32 sequences, one thread (two
-// spinning workers and the JavaScript thread on two cores collapse, see docs/explanation/bench.md).
+// Decoding by llama.cpp through node-llama-cpp, on random weights of the shapes of decode.bench.cc, as a peer.
+// Optional: without the package it reports no rows. Install it beside the project, never as a dependency: npm install
+// --no-save node-llama-cpp@3.22.1
+// The work differs: its JavaScript API samples token by token. Batches of 32 sequences, one thread (two spinning
+// workers and the JavaScript thread are very slow on two cores, see docs/explanation/bench.md).
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -16,13 +16,13 @@ const MODELS = [
 const BATCH = 32;
 const PROMPT_TOKENS = 8;
 
-/** The vocabulary: three special tokens, 256 byte tokens (the loader demands them), then made-up words. */
+/** The vocabulary: three special tokens, 256 byte tokens (the loader requires them), then generated words. */
 const tokenText = (i) =>
   ["<unk>", "<s>", "</s>"][i] ??
   (i < 259 ? `<0x${(i - 3).toString(16).toUpperCase().padStart(2, "0")}>` : `t${i}`);
 const tokenType = (i) => [2, 3, 3][i] ?? (i < 259 ? 6 : 1);
 
-/** A GGUF file (version 3, f32) with a dummy vocabulary; layout from the format's public specification. */
+/** A GGUF file (version 3, f32) with a dummy vocabulary; the layout follows the format's public specification. */
 function gguf(model) {
   const parts = [];
   const u32 = (v) => parts.push(Buffer.from(Uint32Array.of(v).buffer));

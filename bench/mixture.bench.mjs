@@ -1,17 +1,17 @@
-// The mixture of what completed and of what was trained, under each of the recipe's samplers: the run's own accounting, 128
-// groups in the pipeline, latencies and keep rates that differ by domain as in the paper's five. No model: who is asked
-// next depends on counts alone. Deviations are means over domains of |share - target|, in points.
+// The mixture of completed and of trained groups under each of the recipe's samplers: the run's own accounting, 128
+// groups in the pipeline, latencies and keep rates by domain as in the paper's five. Needs no model, because the next
+// domain depends on counts alone. Deviations are means over domains of |share - target|, in points.
 import { defineRecipe } from "../dist/lib/index.js";
 import { GroupAccounting } from "../dist/lib/orchestration/pipeline/group-accounting.js";
 import { CounterRandom } from "../dist/lib/random.js";
 
 const smoke = process.argv.includes("--smoke");
 const SEEDS = smoke ? [1] : [1, 2, 3];
-/** Rollouts that completed in the paper's 250 steps: 683,000. */
+/** The paper's 250 steps completed 683,000 rollouts. */
 const GROUPS = smoke ? 2000 : 683_000 / 8;
 const OUTSTANDING = 128;
 
-// latency: ticks from prompt to verdict, mean and spread; kept: share of groups that the filter leaves.
+// latency: ticks from prompt to verdict, mean and spread; kept: the share of groups that pass the filter
 const DOMAINS = {
   math: { weight: 0.4, latency: [22, 12], kept: 0.55 },
   code: { weight: 0.25, latency: [51, 10], kept: 0.4 },
@@ -51,7 +51,7 @@ function run(sampler, seed) {
   const submit = (group, now) => {
     const domain = accounting.pick();
     const [mean, spread] = DOMAINS[domain].latency;
-    // The sum of three uniforms has variance 1/4: near enough to normal.
+    // The sum of three uniforms has variance 1/4 and is close enough to a normal distribution.
     const noise = (random.next() + random.next() + random.next() - 1.5) * 2 * spread;
     line.push({
       request: accounting.submitted({ group, domain, index: group, attempts: 8 }),

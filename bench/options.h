@@ -1,11 +1,11 @@
-// The command line that the native benches share.
+// The native benches' shared command line.
 #pragma once
 
 #include <cstring>
 
 namespace hone::bench {
 
-/// `--json`: one JSON object; `--smoke`: does it run?; another word: only rows whose name has it.
+/// `--json`: one JSON object; `--smoke`: a short run as a test; another word: only rows whose name contains it.
 struct Options {
   bool json = false, smoke = false;
   const char* filter = "";

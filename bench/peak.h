@@ -1,4 +1,4 @@
-// The yardstick of the native benches: FMA throughput of this machine's registers, measured in the same run.
+// The reference of the native benches: the FMA throughput of this machine's registers, measured in the same run.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Shortest of many runs: other processes only ever add time.
+/// The shortest of many runs, because other processes can only add time.
 inline double best_seconds(int repeats, const std::function<void()>& f) {
   f();
   double best = 1e30;
@@ -92,11 +92,11 @@ inline double gflops_of(double (*run)(), const Stream& stream, int repeats) {
       repeats, [&] { stream.parallel_for(stream.threads(), 1, [&](int64_t, int64_t) { run(); }); });
   return flops / seconds * 1e-9;
 }
-/// GFLOP/s of the registers of the stream's threads, on the instruction set the kernels use.
+/// The GFLOP/s of the registers of the stream's threads, with the instruction set that the kernels use.
 inline double peak_gflops(const Stream& stream, int repeats) {
   return gflops_of(kernels::cpu::pick(&peak_flops_plain, &peak_flops_avx2, &peak_flops_avx512), stream, repeats);
 }
-/// The same in products of bf16: of f32 on a set without an instruction for them.
+/// The same for products in bf16; f32's peak on an instruction set without bf16 products.
 inline double peak_bf16_gflops(const Stream& stream, int repeats) {
   if (kernels::cpu::isa() != kernels::cpu::Isa::kAvx512Bf16) return peak_gflops(stream, repeats);
   return gflops_of(&peak_flops_bf16, stream, repeats);

@@ -1,12 +1,12 @@
-// Ours beside transformers and PyTorch on the CPU, in bf16, on the shape of Qwen3-0.6B with random weights: prompts,
-// decoding, a training step with AdamW, whole and with LoRA (PEFT's). Ours, theirs, ours again, in one run, and the ratio
-// of the mean of ours to theirs. Each part runs in a process of its own; of steps its peak memory is compared too.
-// Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python that has them:
-//   python3 -m venv venv && venv/bin/pip install torch transformers peft
-//   HONE_PEERS=venv/bin/python npm run bench -- --only peers
-// Half an hour on two idle cores. A step of 4,096 tokens takes up to 29 GB, with LoRA 20: it is left out where they are not
-// free. `node bench/peers.bench.mjs --parts training,lora` measures some parts; --smoke a tiny shape, whose numbers mean
-// nothing.
+// Compares Hone with transformers and PyTorch on the CPU, in bf16, on the shape of Qwen3-0.6B with random weights:
+// prompts, decoding, a training step with AdamW, full and with LoRA (PEFT's). Each part runs Hone, the peer and Hone
+// again, and reports the ratio of Hone's mean to the peer's time. Each part runs in its own process; for steps the peak
+// memory is compared too. Optional: without PyTorch and transformers it reports no rows. HONE_PEERS names the Python
+// that has them: python3 -m venv venv && venv/bin/pip install torch transformers peft
+// HONE_PEERS=venv/bin/python npm run bench -- --only peers
+// Takes half an hour on two idle cores. A step of 4,096 tokens takes up to 29 GB, with LoRA 20 GB, and is left out if
+// less is free. `node bench/peers.bench.mjs --parts training,lora` measures some parts; --smoke a tiny shape, whose
+// numbers mean nothing.
 import { spawnSync } from "node:child_process";
 import { availableParallelism, freemem } from "node:os";
 import path from "node:path";
@@ -22,14 +22,14 @@ const [shape, sizes, outputTokens] = smoke
   : ["0.6b", { prompts: [128, 1024], together: [1, 8], batches: [8, 32, 128], packed: [1024, 4096] }, 16];
 const at = process.argv.indexOf("--parts");
 const wanted = at < 0 ? ["generation", "prefill", "training", "lora"] : process.argv[at + 1].split(",");
-/** What one process measures; of training one size alone, so that its peak memory is that of the size. */
+/** What each process measures. A process trains only one size, so that its peak memory belongs to that size. */
 const PARTS = [
   ["generation", {}],
   ["prefill", {}],
   ...(smoke ? [] : [["prefill", { prompts: [4096], together: [1] }]]),
   ...["training", "lora"].flatMap((part) => sizes.packed.map((tokens) => [part, { packed: [tokens] }])),
 ].filter(([part]) => wanted.includes(part));
-/** Bytes that a step takes at most, ours or the peer's. */
+/** The most bytes that a step takes, Hone's or the peer's. */
 const most = (part, { packed: [tokens] }) =>
   part === "training" ? 8e9 + 5e6 * tokens : part === "lora" ? 3e9 + 4e6 * tokens : 0;
 const env = { ...process.env, HONE_THREADS: process.env.HONE_THREADS ?? String(availableParallelism()) };

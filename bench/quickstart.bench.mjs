@@ -1,7 +1,7 @@
-// The whole quick start, as a user runs it: wall time, memory, tokens generated per second while it also trains,
-// and how much of a step the trainer stands still for TypeScript: from the moment its thread has ended a step to the
-// moment it is called for the next, but for waiting for groups and writing checkpoints.
-// Half a minute; --smoke runs the tiny version, whose numbers mean nothing but that it runs.
+// Measures the whole quick start as a user runs it: wall time, memory, tokens generated per second during training, and
+// the share of a step for which the trainer waits for TypeScript: from the end of a step on its thread to the next
+// call, without the waits for groups and for checkpoints. Takes half a minute; --smoke runs a tiny version, whose
+// numbers mean nothing.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ const steps = readFileSync(path.join(folder, "steps.jsonl"), "utf8")
   .map((line) => JSON.parse(line).metrics);
 rmSync(folder, { recursive: true });
 
-/** Seconds over all steps except the first, whose time includes starting everything. */
+/** The seconds over all steps except the first, whose time includes starting everything. */
 const total = (...names) =>
   steps.slice(1).reduce((sum, m) => sum + names.reduce((s, name) => s + (m[`time/${name}`] ?? 0), 0), 0);
 const share = (...names) => total(...names) / total("step");

@@ -1,5 +1,6 @@
-// What a run of 20,000 short steps of four completions each holds in memory: `hone run` while it trains and while a process
-// of its own writes its report, and `hone report` afterwards, above that of the same run's first step. --smoke: 200 steps.
+// Measures the memory of a run of 20,000 short steps with four completions each: `hone run` while it trains and while a
+// separate process writes its report, and `hone report` afterwards, above that of the same run's first step. --smoke:
+// 200 steps.
 import { spawn, spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -47,7 +48,7 @@ const dir = path.join(folder, "run");
 const residentMiB = (pid) =>
   Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
-/** Reads the steps done and the MiB of the run's process several times a second, and nothing after it has ended. */
+/** Reads the number of steps and the run's resident MiB several times a second, until its process ends. */
 function look(pid) {
   try {
     return {
@@ -75,7 +76,7 @@ async function train() {
 }
 
 /**
- * At its end the process prints the time it used and its peak memory (VmHWM); resourceUsage would begin with its
+ * The process prints the time it used and its peak memory (VmHWM) at its exit; resourceUsage would start with the
  * parent's peak.
  */
 const LISTENER = `data:text/javascript,${encodeURIComponent(`

@@ -1,6 +1,6 @@
-// What a million rows of 440 bytes cost before step 1: `hone run` with the quick start's kind of model, until the last row
-// is read, from the start of its process. HONE_BENCH_ROWS=FILE[,FILE]: these files instead (parquet, .zst). --smoke: ten
-// thousand rows.
+// Measures what a million rows of 440 bytes cost before step 1: `hone run` with the quick start's kind of model, from
+// the start of its process until the last row is read. HONE_BENCH_ROWS=FILE[,FILE] uses these files instead (parquet,
+// .zst). --smoke: ten thousand rows.
 import { spawnSync } from "node:child_process";
 import { createWriteStream, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ const CEILINGS = { seconds: 5, MiB: 200 };
 
 const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-rows-"));
 
-/** Made-up words of two to nine letters, the same in every run. */
+/** Generated words of two to nine letters, the same in every run. */
 function* words() {
   for (let state = 1; ; ) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
@@ -47,7 +47,7 @@ const FORMATS = {
   "rows.csv": () => write("rows.csv", (question, answer) => `${question},"${answer}"\n`, "question,answer\n"),
 };
 
-/** A module that prints the time when all rows are read and ends the process. */
+/** A module that prints the time when all rows are read, and ends the process. */
 const LISTENER = `data:text/javascript,${encodeURIComponent(`
 import { subscribe } from "node:diagnostics_channel";
 import { writeSync } from "node:fs";

@@ -1,6 +1,6 @@
-// The index of a run's completions: a million of them in groups of eight, 500 steps, texts of some 400 characters. Made
-// once from the journal, then opened as a later process does, followed by one more step, and asked. Times are wall
-// seconds of this process, files in the page cache.
+// Measures the index of a run's completions: a million in groups of eight, 500 steps, texts of some 400 characters. It
+// is made once from the journal, opened as a later process does, extended by one step, and queried. Times are wall
+// seconds of this process, with the files in the page cache.
 import { appendFileSync, closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";

@@ -1,10 +1,10 @@
-// What `hone simulate` foretells of the quick start on several processes, beside what is then measured: runs with one, two
-// and three actors and a trainer, in both schedules. Right before each of them a synchronous run of one actor and one
-// trainer is made and fitted, so that both see the machine at about the speed that it has then; the first row repeats
-// that run itself and shows what the machine does between two runs. Medians of three rounds (`--rounds N`), with the
-// least and the most. In the asynchronous schedule answers are the round's own run of one actor, since what is learned
-// differs. Seconds a step, of the steps after the fifth. `others` is the share of the machine that everything else took
-// meanwhile, the most of the rounds: above some 0.05 a row measures the neighbours.
+// Compares what `hone simulate` predicts of the quick start on several processes with measured runs: one, two and three
+// actors and a trainer, in both schedules. Right before each of them a synchronous run of one actor and one trainer is
+// made and fitted, so that both see the machine at about the same speed; the first row repeats that run itself and
+// shows how much the machine varies between two runs. Medians of three rounds (`--rounds N`), with the least and the
+// most. In the asynchronous schedule the simulation takes its answers from the round's own run of one actor, because
+// that schedule learns differently. The unit is seconds a step, over the steps after the fifth. `others` is the largest
+// share of the machine that other processes used in a round: above some 0.05 a row measures them too.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
@@ -24,7 +24,7 @@ const ROUNDS = smoke
 const SCHEDULES = smoke ? ["sync"] : ["sync", "async"];
 const COMMON = {
   "training.steps": STEPS,
-  // After a warm start of 20 steps few groups differ in their rewards, and a fit needs steps that trained.
+  // After a warm start of 20 steps few groups have different rewards, and a fit needs steps that trained.
   ...(smoke && { "training.groupsPerStep": 8, "advantages.filter": "none" }),
   "warmStart.steps": smoke ? 20 : 300,
   "checkpoint.everySteps": 0,
@@ -32,7 +32,7 @@ const COMMON = {
   "evaluation.attempts": 1,
 };
 
-/** Runs a command; returns what it printed and the share of the machine's processors that others used in that time. */
+/** Runs a command; returns its output and the share of the machine's processors that other processes used meanwhile. */
 function hone(verb, flags, settings) {
   const words = Object.entries(settings).flatMap(([name, value]) => ["--set", `${name}=${value}`]);
   const hone = [
@@ -45,7 +45,7 @@ function hone(verb, flags, settings) {
     "--json",
   ];
   const [ticks, begun] = [machineTicks(), performance.now()];
-  // `times` adds up the processes that bash waited for, and the processes that those waited for
+  // `times` adds up the processes that bash waited for, and those that they waited for
   const argv = ["-c", '"$@"; status=$?; times >&2; exit $status', "bash", ...hone];
   const ran = spawnSync("bash", argv, { encoding: "utf8", maxBuffer: 1 << 28 });
   const all = (availableParallelism() * (performance.now() - begun)) / 1000;
@@ -65,7 +65,7 @@ const average = (values) => values.reduce((sum, value) => sum + value, 0) / valu
 
 /**
  * Hundredths of a second of processor time that the machine has given to all processes; NaN where the system does not
- * say.
+ * report it.
  */
 function machineTicks() {
   if (!existsSync("/proc/stat")) return Number.NaN;
@@ -73,7 +73,7 @@ function machineTicks() {
   return user + nice + system;
 }
 
-/** Reads the seconds from the last line that `times` wrote. */
+/** Reads the seconds from the last line of `times`. */
 const secondsOf = (text) =>
   text
     .trim()
@@ -83,7 +83,7 @@ const secondsOf = (text) =>
     .map((each) => /^(\d+)m([\d.]+)s$/.exec(each))
     .reduce((sum, [, minutes, rest]) => sum + 60 * Number(minutes) + Number(rest), 0);
 
-/** Trains a run; returns its folder, its seconds a step, and what others used of the machine in that time. */
+/** Trains a run; returns its folder, its seconds a step, and the share of the machine that others used meanwhile. */
 function run(schedule, actors, name) {
   const dir = path.join(folder, name);
   const { others } = hone("run", ["--dir", dir, "--start-from", warm], processes(schedule, actors));

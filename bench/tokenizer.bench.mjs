@@ -1,5 +1,6 @@
-// Our tokenizer beside @huggingface/tokenizers, one thread each, on the repository's own text: a byte-level BPE with
-// Qwen 2's pre-tokenizer, trained here. Every figure is a ratio of two times in this run; ids are compared first.
+// Compares Hone's tokenizer with @huggingface/tokenizers, one thread each, on the repository's own text: a byte-level
+// BPE with Qwen 2's pre-tokenizer, trained here. Every figure is a ratio of two times of this run; ids are compared
+// first.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -20,14 +21,14 @@ const files = ["docs/reference", "lib/orchestration", "lib/domains/math", "lib/c
 const corpus = files.join("\n");
 const documents = corpus.match(/[\s\S]{1,4000}/g);
 
-/** The printable characters by which byte-level vocabularies write the 256 bytes. */
+/** The printable characters that stand for the 256 bytes in byte-level vocabularies. */
 function byteAlphabet() {
   const printable = (b) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
   let next = 0x100;
   return Array.from({ length: 256 }, (_, b) => String.fromCharCode(printable(b) ? b : next++));
 }
 
-/** Trains a BPE: merges the most frequent pair again and again, over the distinct words. */
+/** Trains a BPE: repeatedly merges the most frequent pair over the distinct words. */
 function train(text, count) {
   const alphabet = byteAlphabet();
   const words = new Map();
@@ -112,7 +113,7 @@ const decode = {
   ours: seconds(() => each(ids, (list) => ours.decode(list))),
   theirs: seconds(() => each(lists, (list) => theirs.decode(list, { skip_special_tokens: false }))),
 };
-/** Compares a megabyte that is one piece with as much ordinary text: a ratio of 1 means no difference. */
+/** Compares a megabyte without a split with a megabyte of ordinary text: a ratio of 1 means no difference. */
 const ordinary = corpus.repeat(Math.ceil(1e6 / corpus.length)).slice(0, 1e6);
 const usual = seconds(() => ours.encode(ordinary));
 const adversarial = ["a", " ", "\u0301", "Aa", "0"].map((unit) => ({

@@ -1,5 +1,5 @@
-// Measures what trackers cost a run: a small run reports to MLflow, OTLP and JSONL, on servers that answer after 200 ms
-// or on servers that are not there, and runs without trackers, in turns. The runs are synchronous and do the same work
+// Measures what trackers cost a run: a small run reports to MLflow, OTLP and JSONL, with servers that answer after 200
+// ms or with unreachable servers, and runs without trackers, in turns. The runs are synchronous and do the same work
 // each time. --smoke: one short turn.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const NOBODY = "http://127.0.0.1:9";
 const KINDS = ["none", "slow", "down"];
 const folder = mkdtempSync(path.join(tmpdir(), "hone-bench-trackers-"));
 
-/** Gives MLflow's answers, and an empty answer to anything else, each after a delay. */
+/** Gives MLflow's answers, and an empty answer to other requests, each after a delay. */
 const server = createServer((request, response) => {
   request.resume().on("end", () => {
     const isNew = request.url.endsWith("runs/create") || request.url.includes("runs/get");
@@ -71,8 +71,8 @@ process.stdout.write(JSON.stringify(process.cpuUsage()));`,
 const files = Object.fromEntries(KINDS.map((kind) => [kind, recipe(kind)]));
 
 /**
- * Wall seconds of all steps except the first, whose time includes starting everything; processor seconds of the
- * process.
+ * The wall seconds of all steps except the first, whose time includes starting everything, and the process's
+ * processor seconds.
  */
 async function run(kind) {
   const dir = mkdtempSync(path.join(folder, "run-"));
@@ -106,7 +106,7 @@ if (!turns.every(({ down }) => down.last["tracker/waiting/mlflow"] > 0))
 
 const each = (kind, of) => median(turns.map((turn) => turn[kind][of]));
 const added = (kind, of) => median(turns.map((turn) => turn[kind][of] / turn.none[of] - 1));
-/** Milliseconds of processor time that trackers add to a step, including the time for closing them. */
+/** The milliseconds of processor time that trackers add to a step, including the time to close them. */
 const more = (kind) => (1000 * (each(kind, "processor") - each("none", "processor"))) / each("none", "steps");
 const rows = [
   { name: "added to the wall time of steps, 200 ms", value: added("slow", "wall") },

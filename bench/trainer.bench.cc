@@ -1,6 +1,6 @@
-// Speed of the trainer's forward and backward as a share of the FMA peak measured in the same run, and what the
-// rest of a step (optimizer, packing of weights) adds. `--json` one JSON object; `--smoke` fewer repeats (CI);
-// another word filters rows by name.
+// Speed of the trainer's forward and backward as a share of the FMA peak of the same run, and what the rest of a step
+// (optimizer, packing of weights) adds. `--json` prints one JSON object; `--smoke` repeats less (CI); another word
+// selects rows.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +26,7 @@ struct Shape {
   int64_t sequences, mean_length, prompt, packed_tokens;
   OptimizerConfig::Kind optimizer;
   float entropy_coef;
-  double floor;  // share of the peak of the threads used; 0: no bar
+  double floor;  // share of the peak of the used threads; 0: no floor
   bool recompute = false;
 };
 constexpr auto kAdamW = OptimizerConfig::Kind::kAdamW, kMuon = OptimizerConfig::Kind::kMuon;
@@ -78,8 +78,8 @@ struct Batch {
   }
 };
 
-/// 6 FLOP per matrix weight and row, 12 per pair, query head and head dimension. The head and what lies above the
-/// last attention count for loss rows only; what is computed twice (the head's logits, attention scores) counts once.
+/// 6 FLOP per matrix weight and row, 12 per pair, query head and head dimension. The head and all above the last
+/// attention count for loss rows only; recomputed parts (the head's logits, attention scores) count once.
 double useful_flops(const model::ModelConfig& c, const Batch& batch) {
   const double C = double(c.width), T = double(batch.tokens.size()), R = double(batch.loss_rows), L = double(c.layers);
   const double projections = C * double(c.qkv_width()), output = C * double(c.q_width()) + 3.0 * C * double(c.mlp_width);
@@ -89,12 +89,12 @@ double useful_flops(const model::ModelConfig& c, const Batch& batch) {
 
 struct Seconds {
   double gradient = 1e30, optimizer = 1e30, pack = 1e30, whole = 1e30;
-  double cpu = 1e30;  // processor time of a whole step over all threads: what a busy machine changes least
+  double cpu = 1e30;  // processor time of a whole step over all threads, which a busy machine changes least
 };
 
 double cpu_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
-/// Shortest of several steps, phase by phase: other processes only ever add time.
+/// The shortest of several steps, phase by phase, because other processes can only add time.
 Seconds measure(const Shape& shape, const Batch& batch, ThreadPool* pool, int repeats) {
   trainer::TrainerConfig options;
   options.optimizer.kind = shape.optimizer;
@@ -112,7 +112,7 @@ Seconds measure(const Shape& shape, const Batch& batch, ThreadPool* pool, int re
     const auto start = std::chrono::steady_clock::now();
     const double cpu = cpu_seconds();
     const trainer::StepReport r = trainer.step(batch.view(), o);
-    if (i == 0) continue;  // first touch of the arenas
+    if (i == 0) continue;  // the first step touches the arenas' memory
     best.cpu = std::min(best.cpu, cpu_seconds() - cpu);
     best.whole = std::min(best.whole, bench::seconds_since(start));
     best.gradient = std::min(best.gradient, r.forward_seconds + r.backward_seconds);

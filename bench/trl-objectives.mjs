@@ -1,4 +1,4 @@
-// The objectives that bench/trl.bench.mjs trains with on both sides, each in TRL's words and in Hone's.
+// The objectives that bench/trl.bench.mjs trains with on both sides, each in TRL's terms and in Hone's.
 
 const ONE = { updates: 1, lr: 1.5e-4 };
 /** Four updates a batch: with one update and no lag every ratio would be 1, and no clip would act. */
@@ -174,7 +174,7 @@ export function trlArguments({ updates, epochs = 1, lr, teacher = false, trl }, 
 }
 
 /**
- * The recipe of a run on whose batches TRL's loss is evaluated too: its weights move far, and the weights that sample
+ * The recipe of a run on whose batches TRL's loss is evaluated too: its weights change much, and those that sample
  * lag behind.
  */
 export function recordedRecipe(objective, given, batches) {
@@ -187,7 +187,10 @@ export function recordedRecipe(objective, given, batches) {
   };
 }
 
-/** A recipe of Hone that does the same. @param rows files of rows; @param python a Python without which no reward is asked */
+/**
+ * A recipe of Hone that does the same. @param rows files of rows @param python the Python with the reward; without it
+ * there is no reward
+ */
 export function honeRecipe(objective, { model, teacher, rows, rewards, python }, batches, seed) {
   const { updates, epochs = 1, lr, hone } = objective;
   const { groupSize = GROUP } = hone;

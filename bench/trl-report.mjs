@@ -1,4 +1,4 @@
-// Writes what bench/trl.bench.mjs measured: rows, a table in Markdown, all runs in JSON, and one panel of curves per
+// Writes the results of bench/trl.bench.mjs: rows, a table in Markdown, all runs in JSON, and one panel of curves per
 // objective in SVG.
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -8,7 +8,7 @@ const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.
 const variance = (values) =>
   values.length < 2 ? 0 : values.reduce((sum, x) => sum + (x - mean(values)) ** 2, 0) / (values.length - 1);
 
-/** The difference of the means of two lists, as it is and in its standard errors. */
+/** The difference of the means of two lists, plain and in its standard errors. */
 function apart(ours, theirs) {
   const difference = mean(ours) - mean(theirs);
   const error = Math.sqrt(variance(ours) / ours.length + variance(theirs) / theirs.length);
@@ -20,9 +20,7 @@ const afters = (runs) => runs.map(({ after }) => after);
 const levels = (runs) => runs.map(({ curve }) => mean(curve));
 const seconds = (runs) => mean(runs.map((run) => run.seconds));
 
-/**
- * The largest relative difference between norms of gradients: at the weights that sampled the batch, and at later ones.
- */
+/** The largest relative difference between gradient norms: at the weights that sampled the batch, and at later ones. */
 function farthest({ lag, hone, trl }, isLate) {
   const all = hone.map(({ norm }, i) => Math.abs(trl[i].norm / norm - 1));
   return Math.max(...all.filter((_, i) => lag[i] > 0 === isLate));

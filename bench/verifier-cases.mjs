@@ -1,9 +1,9 @@
-// The cases of the verifier bench, by domain: a case file of the acceptance data, and made cases for machines without
-// that data. Floors are verdicts per second of processor time, including the time for reading the reference.
+// The verifier bench's cases, by domain: a case file of the acceptance data, or generated cases on machines without
+// that data. Floors are verdicts per second of processor time, including the time to read the reference.
 
 /**
- * Makes at least `count` cases `{ verifier, reference, text }`: combines each reference with each of its texts, again
- * and again.
+ * Makes at least `count` cases `{ verifier, reference, text }`: repeatedly combines each reference with each of its
+ * texts.
  */
 function repeated(verifier, groups, count = 1000) {
   const once = groups.flatMap(([reference, texts]) => texts.map((text) => ({ verifier, reference, text })));

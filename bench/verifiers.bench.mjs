@@ -1,7 +1,7 @@
-// Verdicts per second of processor time, this process's and those it started (sandboxes), a domain a row, and code a row
-// for each sandbox that works here: the built verifiers on this thread, each time reading the reference and judging the
-// response, as a worker does for a group of one. Cases are those of the acceptance data where HONE_SHARED (or ../shared)
-// has them, made ones elsewhere. The median of several passes after a cold one; --smoke: one pass over a few cases.
+// Verdicts per second of processor time of this process and those it started (sandboxes): one row for each domain, and
+// for code one for each working sandbox. Each case reads the reference and judges the response on this thread, as a
+// worker does for a group of one. Cases come from the acceptance data in HONE_SHARED (or ../shared), or else are
+// generated. The median of several passes after a cold one; --smoke: one pass over a few cases.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -37,9 +37,7 @@ async function casesOf({ domain, file, made, most = 1000 }) {
   return { cases: await Promise.all(cases), from: `made, ${path.basename(file, ".jsonl")}` };
 }
 
-/**
- * Milliseconds of processor time of all processes that this one started, also of those that have ended, in ticks of 10.
- */
+/** Milliseconds of processor time of all processes that this one started, including ended ones, in ticks of 10. */
 function startedMs() {
   const processes = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

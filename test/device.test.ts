@@ -1,5 +1,5 @@
-// Which device computes: named, by the environment, or the CPU.
-// Mutants tried, all killed: an empty HONE_DEVICE taken for a name; any name accepted; HONE_DEVICE not looked at.
+// The device is the one named, else HONE_DEVICE's, else the CPU.
+// Mutants tried, all killed: an empty HONE_DEVICE counts as a name; any name is accepted; HONE_DEVICE is ignored.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DEVICES, defaultDevice, deviceOf } from "../lib/device.ts";
 

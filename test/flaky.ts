@@ -4,12 +4,12 @@ import type { TestCase } from "vitest/node";
 
 /** A test that failed and then passed, with its first failure. */
 export interface Flaky {
-  /** The file, the suites and the test. */
+  /** The file, the suites and the test's name. */
   readonly name: string;
   readonly failure: string;
 }
 
-/** Finds what the reporter knows of a flaky test; undefined if the test is not flaky. */
+/** Describes a flaky test for the reporter; undefined if the test is not flaky. */
 export function flakyOf(
   test: Pick<TestCase, "fullName" | "diagnostic" | "result">,
   file: string,
@@ -21,8 +21,8 @@ export function flakyOf(
 }
 
 /**
- * Returns the lines `flaky: <name>` to print. Writes the first failures to `path`, or removes that file if no test was
- * flaky.
+ * Returns the lines `flaky: <name>` to print. Writes the first failures to `path`, or removes that file if no test
+ * was flaky.
  */
 export function reportFlaky(flaky: readonly Flaky[], path: string): string[] {
   rmSync(path, { force: true });

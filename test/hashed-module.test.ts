@@ -20,7 +20,8 @@ test("the function that a module exports is the one of the file with that hash",
   const first = moduleOf("export default () => 1; export const two = () => 2;");
   expect((await loadHashed<() => number>(first, USE))()).toBe(1);
   expect((await loadHashed<() => number>({ ...first, module: `${first.module}#two` }, USE))()).toBe(2);
-  // kept by its hash: a file that was changed meanwhile is another function, and the old hash no longer its own
+  // the module is cached by hash: after a change of the file the new hash gives the new function, the old hash the old
+  // one
   const changed = moduleOf("export default () => 3;");
   expect((await loadHashed<() => number>(changed, USE))()).toBe(3);
   expect((await loadHashed<() => number>(first, USE))()).toBe(1);

@@ -18,7 +18,7 @@ const emptyFolder = () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 };
-/** A value that JavaScript may pass, since it checks no types. */
+/** A value that JavaScript can pass, since it checks no types. */
 const notARecipe = {} as Recipe;
 
 test("functions that are loaded at their first call refuse a wrong input with their module's own error", async () => {

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 
-/** The least patience: a machine that is idle now may be busy in the middle of a file. */
+/** The lowest factor: an idle machine may become busy while a file runs. */
 const AT_LEAST = 2;
 
 /**
- * How many times as long things may take now as on a machine with nothing else to do: the processes that want to run,
- * now or over the last minutes, for each core. HONE_TEST_PATIENCE=N takes N.
+ * Returns how much longer things may take than on an idle machine: the number of processes that want to run, now or
+ * over the last minutes, per core. HONE_TEST_PATIENCE=N overrides it.
  * @param loadavg /proc/loadavg: averages over 1, 5 and 15 minutes, then "running/all"
  */
 export function slowdown(
@@ -20,7 +20,7 @@ export function slowdown(
   return Math.max(AT_LEAST, 1.5 * Math.ceil(load / cores));
 }
 
-/** A limit in milliseconds, for a machine as busy as this one is now. */
+/** Scales a limit in milliseconds to the machine's present load. */
 export function patient(quietMs: number): number {
   return quietMs * slowdown();
 }

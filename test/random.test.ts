@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { CounterRandom, philox4x32, u53, type Words4 } from "../lib/random.ts";
 import { golden } from "./fixtures/goldens.ts";
 
-// Mutants tried: multiplyHigh without the cross carry; key bumped before the round; words 0 and 2 swapped in
-// the counter; u53 with >> instead of >>> (negative draws). Each fails the golden vectors or the 64-bit check.
+// Mutants tried: multiplyHigh without the cross carry; the key changes before the round; words 0 and 2 of the counter
+// are swapped; u53 uses >> instead of >>> (negative draws). Each fails the golden vectors or the 64-bit check.
 
 interface PhiloxCases {
   readonly vectors: readonly {
@@ -16,7 +16,7 @@ interface PhiloxCases {
 }
 const cases = golden<PhiloxCases>("philox/cases.json");
 
-/** Philox4x32-10 written with 64-bit integers, as the paper states it. */
+/** Philox4x32-10 with 64-bit integers, as the paper states it. */
 function philoxByBigInt(counter: Words4, key: readonly [number, number]): number[] {
   let [c0, c1, c2, c3] = counter.map(BigInt) as [bigint, bigint, bigint, bigint];
   let [k0, k1] = key.map(BigInt) as [bigint, bigint];
@@ -93,7 +93,7 @@ test("uniform draws have the mean, the variance and the bins of a uniform law", 
     squares += draw * draw;
     bins[Math.floor(draw * 16)]! += 1;
   }
-  expect(Math.abs(sum / n - 1 / 2)).toBeLessThan(0.006); // 4 sd = 4 sqrt(1/12n)
+  expect(Math.abs(sum / n - 1 / 2)).toBeLessThan(0.006); // 4 standard deviations: 4 sqrt(1/12n)
   expect(Math.abs(squares / n - 1 / 3)).toBeLessThan(0.006);
   const chiSquare = bins.reduce((total, count) => total + (count - n / 16) ** 2 / (n / 16), 0);
   expect(chiSquare).toBeLessThan(37.7); // 15 degrees of freedom, p = 0.001
@@ -121,7 +121,7 @@ test("shuffle keeps the elements and reaches every order", () => {
     orders.set(order, (orders.get(order) ?? 0) + 1);
   }
   expect([...orders.keys()].sort()).toEqual(["abc", "acb", "bac", "bca", "cab", "cba"]);
-  for (const count of orders.values()) expect(Math.abs(count - 1000)).toBeLessThan(116); // 4 sd
+  for (const count of orders.values()) expect(Math.abs(count - 1000)).toBeLessThan(116); // 4 standard deviations
 });
 
 test("sample draws distinct elements", () => {

@@ -1,11 +1,11 @@
-/** Says in words why a test was skipped, from the condition that its source gives to skipIf or runIf. */
+/** Explains why a test was skipped, from the condition that its source passes to skipIf or runIf. */
 import { levels } from "./long.ts";
 
-/** True if tests of these kinds run, so that their length cannot be the reason. */
+/** True if tests of these kinds run, so that a test's length cannot be the reason. */
 type Levels = ReturnType<typeof levels>;
 const ASKED: Levels = levels(process.env["HONE_TEST_ALL"]);
 
-/** What a condition is about, in words; the first pattern that matches counts. */
+/** The meaning of a condition in words; the first pattern that matches counts. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [
     /bubblewrap|runsPrograms|usable/i,
@@ -34,7 +34,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Turns `!existsSync(folder)` into "its ... are not beside the checkout"; returns an unknown condition as it is. */
+/** Turns `!existsSync(folder)` into "its ... are not beside the checkout"; returns an unknown condition unchanged. */
 export function meaning(condition: string, { long, longest }: Levels = ASKED): string {
   if ((!long && /\blong\b/.test(condition)) || (!longest && /\blongest\b/.test(condition)))
     return "long, for npm run test:all";
@@ -43,7 +43,7 @@ export function meaning(condition: string, { long, longest }: Levels = ASKED): s
 
 interface Condition {
   readonly condition: string;
-  /** The test's or suite's name, if it is written out after the condition. */
+  /** The name of the test or suite, if it is a literal after the condition. */
   readonly title: string | undefined;
 }
 
@@ -57,7 +57,7 @@ export function conditionsOf(source: string): Condition[] {
   });
 }
 
-/** The position where the bracket that is open at `from` closes. */
+/** The position of the bracket that closes the one open at `from`. */
 function closing(source: string, from: number): number {
   let depth = 1;
   let at = from;
@@ -70,8 +70,8 @@ function closing(source: string, from: number): number {
 }
 
 /**
- * The reason of one skipped test: what the test itself noted, else the condition in front of its name or of a suite
- * around it, else every condition of its file.
+ * The reason of one skipped test: the test's own note, else the condition before its name or before a suite around
+ * it, else every condition of its file.
  * @param names of the test and of the suites around it
  */
 export function skipReason(

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
 /**
- * Sends a signal; after SIGSTOP, returns when no thread of the process runs any more. The process stops only when the
- * thread that the signal wakes has a processor, on a busy machine many milliseconds later. Until then its other threads
- * go on, and may take what they then hold while stopped, such as the right to write in a file.
+ * Sends a signal; after SIGSTOP, returns when no thread of the process runs. The process stops only when the thread
+ * that the signal wakes gets a processor, on a busy machine many milliseconds later. Until then its other threads
+ * run, and may take a lock that they then hold while stopped.
  */
 export function signalTo(pid: number, signal: NodeJS.Signals): void {
   process.kill(pid, signal);
@@ -19,7 +19,7 @@ function isStopped(pid: number): boolean {
     try {
       return /\) (\S)/.exec(readFileSync(`${folder}/${thread}/stat`, "utf8"))![1]!;
     } catch {
-      return "X"; // the thread has ended meanwhile
+      return "X"; // the thread has ended in the meantime
     }
   });
   return states.every((state) => "TtZX".includes(state));

@@ -15,9 +15,8 @@ const TELL_MS = 15_000;
 const FLAKY_LOG = "build/flaky.log";
 
 /**
- * Prints progress every fifteen seconds. At the end it prints why tests were skipped and which tests passed only at
- * their second try, and, alone on the last line, "N passed, N failed, N skipped". scripts/test.mjs adds the count of
- * C++ cases.
+ * Prints progress every fifteen seconds. At the end it prints why tests were skipped, which tests passed only when
+ * repeated, and on the last line "N passed, N failed, N skipped". scripts/test.mjs adds the count of C++ cases.
  */
 export default class SummaryLine implements Reporter {
   readonly #running = new Set<string>();
@@ -28,7 +27,7 @@ export default class SummaryLine implements Reporter {
 
   onTestRunStart(specifications: ReadonlyArray<unknown>): void {
     this.#files = specifications.length;
-    // On a terminal vitest prints live lines of its own.
+    // On a terminal vitest prints its own live lines.
     if (!process.stdout.isTTY) this.#teller = setInterval(() => this.#tell(), TELL_MS).unref();
   }
 
@@ -87,7 +86,7 @@ function note(skips: Map<string, Map<string, number>>, reason: string, file: str
   skips.set(reason, files.set(file, (files.get(file) ?? 0) + 1));
 }
 
-/** A paragraph a reason: how many tests, of which files. */
+/** One paragraph per reason: how many tests, in which files. */
 function skipText(skips: ReadonlyMap<string, ReadonlyMap<string, number>>): string {
   return [...skips]
     .map(([reason, files]) => {

@@ -89,7 +89,7 @@ test("a recipe of the user's allows the same file, by whatever path, and only wi
   expect(alike([module], link)).not.toThrow();
   expect(alike([module], { ...module, sha256 })).not.toThrow();
   expect(alike([module], { ...module, sha256: "1".repeat(64) })).toThrow("the record has sha256 1111");
-  writeFileSync(join(dir, "b.mjs"), "export default 1;"); // the same text, which may import other neighbours
+  writeFileSync(join(dir, "b.mjs"), "export default 1;"); // the same text, but its relative imports may differ
   expect(alike([module], { ...module, url: pathToFileURL(join(dir, "b.mjs")).href })).toThrow("b.mjs");
   expect(alike([server], server)).not.toThrow();
   expect(alike([{ ...server, keyEnv: "MINE" } as Demand], server)).toThrow("KEY");

@@ -1,4 +1,4 @@
-// Clients that connect to a port of a run without belonging to it: scans, probes, half of what a browser sends.
+// Clients that connect to a port of a run without belonging to it: scans, probes, incomplete browser requests.
 import diagnostics from "node:diagnostics_channel";
 import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
@@ -23,10 +23,10 @@ export const BAD_REQUESTS: readonly string[] = [
   `${filled("x")}upgrade: websocket\r\nconnection: upgrade\r\n\r\n`,
 ];
 
-/** Matches a refusal given at once: 408 would mean that the server waited for the rest of the request. */
+/** Matches an immediate refusal: 408 would mean that the server waited for the rest of the request. */
 export const REFUSED = /^HTTP\/1\.1 (?!408)[45]\d\d /;
 
-/** A connection that sends something, and then nothing more. */
+/** A connection that sends one text, and then nothing more. */
 export class UntrustedClient {
   /** All that the client receives until the other side ends or refuses the connection. */
   readonly answer: Promise<string>;
@@ -49,7 +49,7 @@ export interface Held {
   readonly server: Server;
 }
 
-/** Connects and sends this text the given number of times, and never reads an answer. */
+/** Connects, sends this text the given number of times, and never reads an answer. */
 export async function neverReads(port: number, says: string, times: number): Promise<Held> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {}); // reset

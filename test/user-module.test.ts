@@ -56,7 +56,7 @@ test.each(["js", "ts"])(
       `made/rows.${ending}`,
       'import { two } from "./two.mjs"; export const three = two + 1;',
     );
-    const { node, url } = await scriptOn("user-module.ts"); // here vitest's own import would do
+    const { node, url } = await scriptOn("user-module.ts"); // in this process vitest's import would load it
     const script = `import(${JSON.stringify(url)})
       .then(({ importUserModule }) => importUserModule(${JSON.stringify(three)}, ${JSON.stringify(USE)}))
       .then(({ three }) => console.log(three), (error) => console.log(error.message));`;
@@ -92,7 +92,7 @@ test("the export's name is what follows #, unescaped", () => {
     "the thing: /srv/a b.ts: the name #%zz has a % that begins no escape",
   );
   expect(exportNameFault(`${url}#two%20words`)).toBeUndefined();
-  expect(exportNameFault("./100%.ts")).toBeUndefined(); // a path's own % is no escape
+  expect(exportNameFault("./100%.ts")).toBeUndefined(); // a % in the path is not an escape
   expect(exportNameFault(`${url}#%zz`)).toMatch(/#%zz has a % that begins no escape; write %25/);
 });
 

@@ -1,7 +1,7 @@
-// Attention on a GPU: forward and backward in TFLOP/s of causal work (the products a mask removes are not counted),
-// decode as a share of the time that reading the cache takes at the copy bandwidth of the same run, what a group shares
-// once. By wgmma where it is there, by mma.sync with HONE_CUDA_PORTABLE=1. `--json` prints lines of JSON, a word selects
-// rows by name, `--smoke` takes small shapes.
+// Attention on a GPU: forward and backward in TFLOP/s of causal work (masked products are not counted); decode as a
+// share of the time to read the cache at the copy bandwidth of the same run, with shared prefixes read once. Uses wgmma
+// where available, mma.sync with HONE_CUDA_PORTABLE=1. `--json` prints lines of JSON, a word selects rows by name,
+// `--smoke` takes small shapes.
 #include "kernels/attention.h"
 
 #include <cmath>
@@ -35,17 +35,18 @@ TensorView numbers(const Stream& stream, Arena& memory, std::initializer_list<in
   return bench::numbers(stream, memory, DType::kBF16, dims);
 }
 
-/// Both sides round weights and results to bf16, the kernels each tile of 64 keys anew; a share of the largest value.
+/// As a share of the largest value. Both sides round weights and results to bf16, and the kernels round in each tile of
+/// 64 keys.
 constexpr double kMostError = 0.02;
 
-/// [rows of `view`] in bf16 as they lie on the device.
+/// Downloads the rows of `view` in bf16.
 std::vector<uint16_t> downloaded(const Stream& stream, const TensorView& view) {
   std::vector<uint16_t> bits(size_t(view.numel()));
   download(stream, bits.data(), view.data, int64_t(bits.size()) * 2);
   return bits;
 }
 
-/// Largest error of random rows [head_dim] of `view` [tokens, heads, head_dim] against what `expected(token, head)` gives.
+/// The largest error of random rows [head_dim] of `view` [tokens, heads, head_dim] against `expected(token, head)`.
 template <class Expected>
 double error_of(const Stream& stream, const TensorView& view, int64_t count, const Expected& expected) {
   const std::vector<uint16_t> bits = downloaded(stream, view);
@@ -58,7 +59,7 @@ double error_of(const Stream& stream, const TensorView& view, int64_t count, con
   return difference.share();
 }
 
-/// T tokens as T / length sequences. The backward's rate counts five products, whatever it does.
+/// T tokens as T / length sequences. The backward's rate counts five products, however many it computes.
 void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t length) {
   const int64_t T = tokens, H = h.heads, K = h.kv_heads, D = h.head_dim, S = T / length;
   const bool wgmma = kernels::cuda::attention_uses_wgmma(D, false);
@@ -108,8 +109,8 @@ void packed(bench::Report& report, const Heads& h, int64_t tokens, int64_t lengt
 
 constexpr int64_t kGroup = 8;
 
-/// `batch` sequences of `length` tokens in pages of 64, `rows` new ones each (1: decode). Every eight of them have the
-/// pages of `prefix` tokens in common.
+/// `batch` sequences of `length` tokens in pages of 64, with `rows` new tokens each (1: decode). Every eight of them
+/// share the pages of `prefix` tokens.
 void paged(bench::Report& report, const Heads& h, int64_t batch, int64_t length, int64_t rows, int64_t prefix = 0) {
   std::string name = label(rows == 1 ? "decode" : "prefill in pieces", h, batch, length);
   if (prefix > 0) name += ", 8 share " + std::to_string(prefix);

@@ -1,4 +1,5 @@
-// Packed causal attention in f64, row by row, of what fill_random wrote into q, k, v and dout [tokens, heads, head_dim].
+// Packed causal attention in f64, row by row, of the values that fill_random wrote into q, k, v and dout [tokens,
+// heads, head_dim].
 #pragma once
 
 #include <cmath>
@@ -18,7 +19,7 @@ class AttentionReference {
   struct Query {
     Row out, dq;
   };
-  /// Of the query of token t and head h: its row of the output, and the gradient with respect to it.
+  /// Returns the output row of the query of token t and head h, and the gradient with respect to the query.
   Query query(int64_t t, int64_t h) const {
     const Row q = line(t, h, heads_), dout = line(t, h, heads_);
     const int64_t first = t / length_ * length_, kv = h / (heads_ / kv_heads_);
@@ -48,8 +49,8 @@ class AttentionReference {
   struct Key {
     Row dk, dv;
   };
-  /// Gradients of the key and the value of token t and key head kv. `lse` [T, heads] and `out` [T, heads, head_dim] are
-  /// the forward's, whose rows `query` tests.
+  /// Gradients of the key and the value of token t and key head kv. `lse` [T, heads] and `out` [T, heads, head_dim]
+  /// come from the forward; `query` checks their rows.
   Key key(int64_t t, int64_t kv, const std::vector<float>& lse, const std::vector<uint16_t>& out) const {
     const Row k = line(t, kv, kv_heads_), v = k;
     const int64_t group = heads_ / kv_heads_, end = (t / length_ + 1) * length_;
@@ -71,7 +72,7 @@ class AttentionReference {
   }
 
  private:
-  /// q and dout hold the same values, and so do k and v: each is filled from the block's beginning.
+  /// q and dout hold the same values, and so do k and v: each is filled from the start of the random block.
   Row line(int64_t t, int64_t h, int64_t heads) const {
     static const RandomValues filled;
     const std::vector<float> values = filled.line((t * heads + h) * dim_, dim_);

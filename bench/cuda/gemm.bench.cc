@@ -1,7 +1,7 @@
-// Matrix products on the GPU: TFLOP/s of training shapes, GB/s of decode shapes, beside cublasLt in the same run. Random
-// rows of each result are held against cublasLt's, random elements of them against sums in f64; an error fails the bench.
-// By wgmma where it is there, by mma.sync with HONE_CUDA_PORTABLE=1.
-// `bench_cuda_gemm [words that a row's name must hold] [--json] [--smoke] [--peer FILE | --no-peer]`.
+// Matrix products on the GPU: TFLOP/s of training shapes, GB/s of decode shapes, next to cublasLt in the same run.
+// Random rows of each result are compared with cublasLt's, random elements of them with sums in f64; an error fails the
+// bench. Uses wgmma where available, mma.sync with HONE_CUDA_PORTABLE=1.
+// `bench_cuda_gemm [words that select rows by name] [--json] [--smoke] [--peer FILE | --no-peer]`.
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -51,7 +51,8 @@ std::vector<Product> all_products(bool smoke) {
 
 bool decodes(const Product& r) { return r.m <= 256; }
 double flops(const Product& r) { return 2.0 * double(r.m) * double(r.n) * double(r.k); }
-/// What must cross the memory bus: bf16 operands once, the output once (a weight gradient is f32, read and written).
+/// The bytes that must cross the memory bus: bf16 operands once, the output once (a weight gradient is f32, read and
+/// written).
 double bytes(const Product& r) {
   const double m = double(r.m), n = double(r.n), k = double(r.k);
   return r.kind == Kind::kGradWeight ? 2 * m * (n + k) + 8 * n * k : 2 * (m * k + n * k + m * n);
@@ -64,7 +65,7 @@ std::string name_of(const Product& r) {
 
 constexpr float kScale = 0.5f;
 
-/// A row's operands. A decode step's weights are several copies in turn, so that no cache holds them.
+/// The operands of one row. A decode row cycles through several copies of its weights, so that no cache holds them.
 struct Operands {
   Product row;
   const Stream& stream;
@@ -101,7 +102,7 @@ struct Operands {
   bool wide() const { return row.kind == Kind::kGradWeight; }
   int64_t out_rows() const { return wide() ? row.n : row.m; }
   int64_t out_columns() const { return wide() ? row.k : row.n; }
-  /// Whole rows of the result, one after the other.
+  /// Returns the given rows of the result, one after the other.
   std::vector<float> rows_of_result(const std::vector<int64_t>& rows) const {
     const int64_t columns = out_columns();
     std::vector<float> out;
@@ -120,10 +121,9 @@ struct Operands {
   }
 };
 
-constexpr int64_t kSampled = 64;  // rows, and columns of them for sums in f64
+constexpr int64_t kSampled = 64;  // sampled rows, and sampled columns of each for sums in f64
 
-/// Largest error of random elements of `rows`, which hold `values`, against sums in f64 of what the operands were filled
-/// with.
+/// The largest error of random elements of `rows`, whose values are `values`, against f64 sums of the random operands.
 double error_of(const Operands& o, const std::vector<int64_t>& rows, const std::vector<float>& values) {
   static const bench::RandomValues filled(kScale);
   const auto [what, kind, m, n, k] = o.row;
@@ -169,7 +169,7 @@ double difference(const std::vector<float>& a, const std::vector<float>& b) {
   return out.share();
 }
 
-/// cublasLt with a workspace of its own, and the reason where it cannot be had.
+/// cublasLt with its own workspace; `library` is null where it is missing.
 struct Peer {
   Arena workspace;
   std::unique_ptr<kernels::cuda::CublasLt> library;
@@ -200,7 +200,7 @@ void measure(const bench::Report& report, const Product& product, kernels::cuda:
         report, operands, rows, [&](const LinearArgs& a) { kernels::linear(stream, a); },
         [&](const LinearGradWeightArgs& a) { kernels::linear_grad_weight(stream, a); });
     row.error = error_of(operands, rows, ours.rows);
-    row.most_error = operands.wide() ? 1e-3 : 6e-3;  // a bf16 result is rounded once: 2^-9 of itself
+    row.most_error = operands.wide() ? 1e-3 : 6e-3;  // a bf16 result is rounded once: a relative error of 2^-9
     if (peer) {
       report.tried("cublasLt: " + row.name, [&] {
         const Run other = measure(

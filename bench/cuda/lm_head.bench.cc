@@ -1,6 +1,6 @@
-// The FP32 head on a GPU: statistics and gradient in TFLOP/s of bf16 work, sampling as a share of the time that reading
-// the weights takes at the copy bandwidth measured in the same run. By wgmma where it is there, by mma.sync with
-// HONE_CUDA_PORTABLE=1. `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes small shapes.
+// The FP32 head on a GPU: statistics and gradient in TFLOP/s of bf16 work; sampling as a share of the time to read the
+// weights at the copy bandwidth of the same run. Uses wgmma where available, mma.sync with HONE_CUDA_PORTABLE=1.
+// `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes small shapes.
 #include "kernels/lm_head.h"
 
 #include "kernels/cuda/matmul.h"
@@ -19,7 +19,7 @@ struct Shape {
 };
 const Shape kShapes[] = {{"0.6B", 1024, 151936, true}, {"4B", 2560, 151936, true},
                          {"8B", 4096, 151936, false}, {"15B", 5120, 131072, false}};
-/// Of a pass in bf16; an f32 head makes three of them for the statistics. Asked of wgmma only.
+/// The target for a bf16 pass, for wgmma only; an f32 head makes three such passes for the statistics.
 double target() { return kernels::cuda::has_wgmma() ? 600 : 0; }
 
 const Shape kSmoke[] = {{"smoke", 64, 700, false}, {"smoke tied", 64, 700, true}};
@@ -35,8 +35,8 @@ T* filled(const Stream& stream, Arena& arena, int64_t n, const std::function<T(i
 
 constexpr float kWeightScale = 0.05f, kHiddenScale = 2.0f;
 
-/// Largest error of two random rows' log-probs against f64, as a share of them. Logits are summed over the whole
-/// vocabulary, from what the operands were filled with.
+/// The largest relative error of two random rows' log-probs against f64. Sums the logits over the whole vocabulary from
+/// the random operands.
 double error_of(const Stream& stream, const Shape& s, const LmHeadArgs& f, int64_t rows) {
   const bench::RandomValues hidden(kHiddenScale);
   const std::vector<float> weights = s.tied ? bench::RandomValues(kWeightScale).line(0, bench::kPeriod)
@@ -56,7 +56,7 @@ double error_of(const Stream& stream, const Shape& s, const LmHeadArgs& f, int64
         z += double(x) * double(weights[at]);
         if (++at == weights.size()) at = 0;
       }
-      total += std::exp(z);  // far from where f64 overflows
+      total += std::exp(z);  // z is far below f64's overflow
       if (v == targets[size_t(r)]) own = z;
     }
     difference.add(double(logprobs[size_t(r)]), own - std::log(total));

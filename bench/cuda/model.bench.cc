@@ -1,7 +1,8 @@
-// Whole models with random weights on a GPU, without Node (`hone bench` is the same through the addon): a decoding step of
-// the engine at batch 1 to 256, and a training step over 16384 packed tokens; Qwen3's shapes. A step that decodes is held
-// against its bytes: all weights, and each sequence's keys and values. By wgmma where it is there, by mma.sync with
-// HONE_CUDA_PORTABLE=1. `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes a small model.
+// Whole models with random weights on a GPU, without Node (`hone bench` measures the same through the addon): an
+// engine's decode step at batch 1 to 256, and a training step over 16384 packed tokens, in Qwen3's shapes. The floor of
+// a decode step is the time to read all weights and each sequence's keys and values. Uses wgmma where available,
+// mma.sync with HONE_CUDA_PORTABLE=1. `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes a
+// small model.
 #include <chrono>
 
 #include "engine/engine.h"
@@ -18,7 +19,7 @@ struct Shape {
   const char* name;
   int64_t width, layers, heads, kv_heads, head_dim, mlp, vocabulary;
   bool tied;
-  double training_target;  // of the floor: model operations at the highest clock; 0: none
+  double training_target;  // share of the floor: model FLOP at the highest clock; 0: none
 };
 const Shape kShapes[] = {{"0.6B", 1024, 28, 16, 8, 128, 3072, 151936, true, 0.5},
                          {"4B", 2560, 36, 32, 8, 128, 9728, 151936, true, 0.5},
@@ -28,7 +29,7 @@ const Shape kSmoke{"smoke", 64, 2, 4, 2, 16, 192, 500, true, 0};
 struct Sizes {
   int32_t prompt, output;
   std::vector<int32_t> batches;
-  int64_t sequences, length;  // of a training step
+  int64_t sequences, length;  // sizes of a training step
 };
 
 model::ModelConfig config_of(const Shape& s) {
@@ -45,7 +46,8 @@ double layer_weights(const Shape& s) {
 double head_weights(const Shape& s) { return double(s.width) * double(s.vocabulary); }
 const char* way() { return kernels::cuda::has_wgmma() ? ", wgmma" : ", mma.sync"; }
 
-/// Matrices of a few hundredths, norms 1: drawn by block on the device, for 8 billion drawn one by one take minutes.
+/// Fills matrices with values of a few hundredths and norms with 1, by blocks on the device: drawing 8 billion one by
+/// one takes minutes.
 void fill(const Stream& stream, model::Parameters& parameters) {
   for (const model::TensorSpec& spec : parameters.specs()) {
     const TensorView view = parameters.view(spec);
@@ -54,7 +56,8 @@ void fill(const Stream& stream, model::Parameters& parameters) {
   }
 }
 
-/// The median of the steps in which every sequence decodes, by the host's clock: a step ends with its tokens there.
+/// The median of the steps in which every sequence decodes, by the host's clock: a step ends when its tokens are on the
+/// host.
 void generate(Report& report, const Shape& s, const Sizes& sizes, engine::Engine& engine, int32_t batch) {
   static uint64_t next_id = 1;
   const std::string name = std::string("generate ") + s.name + ", batch " + std::to_string(batch) + way();
@@ -86,8 +89,8 @@ void generate(Report& report, const Shape& s, const Sizes& sizes, engine::Engine
              times[times.size() / 2]);
 }
 
-/// 6 operations a weight and token, 6 a token, key on average (half a sequence), head and dimension: no more, also where
-/// layers are computed twice.
+/// 6 FLOP a weight and token, and 6 a token, average key (half a sequence), head and dimension; layers that are
+/// computed twice count once.
 void train(Report& report, const Shape& s, const Sizes& sizes, trainer::Trainer& trainer, bool recompute) {
   const int64_t length = sizes.length, tokens = sizes.sequences * length;
   const std::string name = std::string("train ") + s.name + ", " + std::to_string(tokens) + " tokens" +
@@ -116,7 +119,7 @@ void train(Report& report, const Shape& s, const Sizes& sizes, trainer::Trainer&
              times[times.size() / 2]);
 }
 
-/// Calls `work` with a trainer of random weights, which is gone afterwards.
+/// Calls `work` with a trainer of random weights, and destroys it afterwards.
 template <class Work>
 void with_trainer(Report& report, const Shape& s, const Sizes& sizes, bool recompute, const Work& work) {
   trainer::TrainerConfig options;

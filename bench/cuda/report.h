@@ -1,4 +1,4 @@
-// What the GPU benches share: random operands, the device's clock, its copy bandwidth, and rows of a table.
+// Shared by the GPU benches: random operands, the device's clock, its copy bandwidth, and the rows of a table.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -25,7 +25,7 @@ namespace hone::bench {
 
 inline constexpr int64_t kPeriod = (1 << 22) + 1;
 
-/// The first n of the values below, at most one period of them.
+/// Random values, n of them or at most one period.
 template <class T>
 std::vector<T> random_block(int64_t n, float scale) {
   std::vector<T> block(static_cast<size_t>(std::min(n, kPeriod)));
@@ -39,8 +39,8 @@ std::vector<T> random_block(int64_t n, float scale) {
   return block;
 }
 
-/// Random bf16 or f32 values in [-scale, scale): one block of them over and over, of an odd length, so that rows differ.
-/// Never zeros: a tensor core that multiplies those draws less power and runs faster.
+/// Fills with random bf16 or f32 values in [-scale, scale) by repeating one block of odd length, so that rows differ.
+/// Never zeros: with those a tensor core uses less power and runs faster.
 template <class T>
 void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
   const std::vector<T> block = random_block<T>(n, scale);
@@ -50,14 +50,15 @@ void fill_random(const Stream& stream, T* to, int64_t n, float scale = 1.0f) {
   synchronize(stream);
 }
 
-/// What fill_random wrote in bf16, by index, without asking the device: what references are computed from.
+/// The values that fill_random wrote in bf16, by index, without a copy from the device; references are computed from
+/// them.
 class RandomValues {
  public:
   explicit RandomValues(float scale = 1.0f) {
     for (const uint16_t x : random_block<uint16_t>(kPeriod, scale)) values_.push_back(bf16_to_f32(x));
   }
   float operator[](int64_t i) const { return values_[size_t(i) % values_.size()]; }
-  /// `count` of them, `step` apart.
+  /// `count` values, `step` apart.
   std::vector<float> line(int64_t first, int64_t count, int64_t step = 1) const {
     std::vector<float> out;
     for (int64_t i = 0; i < count; ++i) out.push_back((*this)[first + i * step]);
@@ -68,7 +69,7 @@ class RandomValues {
   std::vector<float> values_;
 };
 
-/// Different indices below n in order, `count` of them or all.
+/// Distinct indices below n in order, `count` of them or all.
 inline std::vector<int64_t> random_indices(int64_t n, int64_t count) {
   std::vector<int64_t> all(static_cast<size_t>(n)), out;
   std::iota(all.begin(), all.end(), int64_t(0));
@@ -77,7 +78,8 @@ inline std::vector<int64_t> random_indices(int64_t n, int64_t count) {
   return out;
 }
 
-/// Of values beside a reference: the largest difference, as a share of the reference's largest value. NaN is the largest.
+/// The largest difference between values and a reference, as a share of the reference's largest value. NaN counts as
+/// the largest.
 class Difference {
  public:
   void add(double value, double reference) {
@@ -91,7 +93,7 @@ class Difference {
   double most_ = 0, size_ = 1e-30;
 };
 
-/// A piece of device memory with random values in it.
+/// Takes device memory and fills it with random values.
 inline TensorView numbers(const Stream& stream, Arena& memory, DType dtype, std::initializer_list<int64_t> dims,
                           float scale = 1.0f) {
   const TensorView view = memory.take_view(dtype, dims);
@@ -106,22 +108,22 @@ inline TensorView integers(const Stream& stream, Arena& memory, const std::vecto
   return view;
 }
 
-/// One line of the table: what is counted, and what it is held against.
+/// One line of the table: what is counted, and its floor, target and peer.
 struct Row {
   std::string name;
-  double flops = 0;            // of all passes
-  double bytes = 0;            // what must cross the memory bus
+  double flops = 0;            // over all passes
+  double bytes = 0;            // bytes that must cross the memory bus
   double target_teraflops = 0;  // 0: none
   double target_of_floor = 0;   // 0: none
-  double peer_us = 0;          // the same by another library, in this run; 0: none
-  double difference = -1;      // largest, from the peer's result, as a share of the largest value; -1: none
-  double tokens = 0;           // of a whole model; 0: not one
-  double error = -1;           // largest, of random elements against sums in f64, likewise; -1: not compared
-  double most_error = 0;       // an error beyond it is a failure of the bench
+  double peer_us = 0;          // another library's time in this run; 0: none
+  double difference = -1;      // largest difference from the peer's result, as a share of the largest value; -1: none
+  double tokens = 0;           // tokens of a whole model; 0: no model
+  double error = -1;           // largest error of random elements against f64 sums, as a share; -1: not compared
+  double most_error = 0;       // an error above it fails the bench
 };
 
-/// `--json`: a line for the device and one for every row, each written as soon as it is measured, the table on stderr.
-/// A word selects rows by name, `--smoke` runs each once.
+/// `--json`: prints a line for the device and one for each row as soon as it is measured, and the table on stderr. A
+/// word selects rows by name, `--smoke` runs each once.
 class Report {
  public:
   Report(const Stream& on, const char* bench, const Options& options) : stream(on), bench_(bench), options_(options) {
@@ -130,7 +132,7 @@ class Report {
     int clock = 0, processors = 0;
     cuda::check(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, 0), "bench");
     cuda::check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "bench");
-    const double rate = device.major == 9 ? 4096 : device.major == 8 && device.minor == 0 ? 2048 : 1024;  // bf16 a clock
+    const double rate = device.major == 9 ? 4096 : device.major == 8 && device.minor == 0 ? 2048 : 1024;  // FLOP per clock in bf16
     peak_ = processors * 1e3 * clock * rate * 1e-12;
     const int64_t bytes = options.smoke ? int64_t(1) << 16 : int64_t(1) << 30;
     Arena two(2 * bytes, "copy bandwidth", Memory::kDevice);
@@ -148,11 +150,11 @@ class Report {
   bool smoke() const { return options_.smoke; }
   bool wants(const std::string& name) const { return std::strstr(name.c_str(), options_.filter) != nullptr; }
 
-  /// Median microseconds of a call by the device's clock. Calls are counted, so that they can take turns among buffers;
-  /// short ones are timed many in a row.
+  /// The median microseconds of a call by the device's clock. `call` gets its number, so that calls can cycle through
+  /// buffers; short calls are timed many in a row.
   double median_us(const std::function<void(int)>& call) const {
     if (options_.smoke) return timed_us(1, call);
-    const double once = (timed_us(1, call), timed_us(2, call));  // the first warms up
+    const double once = (timed_us(1, call), timed_us(2, call));  // the first call warms up
     const int calls = int(std::clamp(400.0 / once, 1.0, 40.0)), runs = once > 2e5 ? 3 : 11;
     timed_us(calls, call);
     std::vector<double> times;
@@ -166,7 +168,7 @@ class Report {
     tried(r.name, [&] { add(r, median_us(call)); });
   }
   void add(const Row& r, double us) const {
-    // The slower of the two floors binds: arithmetic at the highest clock, bytes of this run's copy.
+    // The larger of the two floors counts: FLOP at the highest clock, bytes at this run's copy bandwidth.
     const double floor = std::max(r.bytes / copy_ * 1e-3, r.flops / peak_ * 1e-6);
     const double teraflops = r.flops / us * 1e-6, gigabytes = r.bytes / us * 1e-3;
     Json line = head();
@@ -197,9 +199,10 @@ class Report {
     if (wrong) std::fprintf(table(), ", WRONG: error %.1e, at most %.1e", r.error, r.most_error);
     std::fprintf(table(), "\n");
   }
-  /// Whether a row's values were not what they should be.
+  /// True if a row's values were wrong.
   bool wrong() const { return wrong_; }
-  /// What cannot be had (memory, a library) is a row that says so; a device that fails for good ends the bench.
+  /// Runs `work`. If memory or a library is missing, reports that as a row; an error that disables the device ends the
+  /// bench.
   template <class Work>
   void tried(const std::string& name, const Work& work) const {
     try {
@@ -247,10 +250,10 @@ class Report {
   const char* bench_;
   Options options_;
   mutable bool wrong_ = false;
-  double peak_ = 0, copy_ = 0;  // TFLOP/s, GB/s
+  double peak_ = 0, copy_ = 0;  // in TFLOP/s and GB/s
 };
 
-/// Runs a bench on the first GPU; what a main returns.
+/// Runs a bench on the first GPU; returns main's exit code.
 inline int run(const char* name, const Options& options, const std::function<void(Report&)>& work) {
   try {
     const Device device(Stream::Backend::kCuda, nullptr);

@@ -1,6 +1,7 @@
-// What only moves memory, on a GPU: norms, rotation, SwiGLU, embedding, gathering, casts, the optimizer. Each as a share of
-// the time that its bytes (every operand once) take at the copy bandwidth of the same run; every operand is larger than
-// the second-level cache. `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes small shapes.
+// Ops on a GPU that only move memory: norms, rotation, SwiGLU, embedding, gathering, casts, the optimizer. Each as a
+// share of the time that its bytes (every operand once) take at the copy bandwidth of the same run; every operand
+// exceeds the second-level cache. `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes small
+// shapes.
 #include <random>
 
 #include "kernels/attention.h"
@@ -70,7 +71,7 @@ void heads(Report& report, const Shape& s) {
   const double bytes = 4 * double(T * N * D);
   report.add({.name = sized("rope", T, N * D), .bytes = bytes, .target_of_floor = kTarget},
              [&](int) { rope(stream, {qk, positions, table}); });
-  // Key heads are those that v has.
+  // The op takes the number of key heads from v.
   report.add({.name = sized("prepare_heads (norm, rope)", T, N * D), .bytes = bytes, .target_of_floor = kTarget},
              [&](int) { prepare_heads(stream, {qk, v, q_norm, k_norm, 1e-5f, positions, table}); });
 }
@@ -115,7 +116,7 @@ void optimizer(Report& report, const Shape& s) {
   const auto values = [&](float scale) { return numbers(stream, memory, DType::kF32, {n}, scale); };
   const TensorView p = values(0.05f), m = values(1e-3f), v = memory.take_view(DType::kF32, {n}), g = values(1e-3f);
   const TensorView packed = memory.take_view(DType::kBF16, {n}), total = memory.take_view(DType::kF64, {1});
-  zero(stream, v.data, n * 4);  // squares cannot be negative
+  zero(stream, v.data, n * 4);  // second moments cannot be negative
   report.add({.name = sized("cast f32 to bf16", n / 1000, 1000), .bytes = 6 * double(n / 1000 * 1000), .target_of_floor = kTarget}, [&](int) {
     cast(stream, {{g.data, DType::kF32, {n / 1000, 1000}}, {packed.data, DType::kBF16, {n / 1000, 1000}}});
   });

@@ -1,8 +1,8 @@
 import type { PythonValue } from "../python/value.ts";
 
-/** One call made by the model, in any of the known forms. */
+/** One call made by the model, parsed from any of the known forms. */
 export interface Call {
-  /** Undefined if the model gave something other than a text, which matches no function. */
+  /** Undefined if the model gave a name that is not a string; no function matches it. */
   readonly name: string | undefined;
   readonly arguments: ReadonlyMap<string, PythonValue>;
   /** Number of arguments without a name; the reference drops them silently. */

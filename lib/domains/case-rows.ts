@@ -9,11 +9,11 @@ export interface RowsBesideOptions<T> {
   readonly noun: string;
   /** Required form of a line: "a puzzle { id, game_data }". */
   readonly shape: string;
-  /** Id and row of a line. If the line is none, returns undefined or throws anything. */
+  /** Returns the id and row of a line. For a line of another form, returns undefined or throws any error. */
   parse(line: string): readonly [id: string, row: T] | undefined;
 }
 
-/** Rows of files beside a case file, found by their id; a file is read once. */
+/** Finds rows by id in files that lie beside a case file. Reads each file once. */
 export class RowsBeside<T> {
   readonly #options: RowsBesideOptions<T>;
   readonly #files = new Map<string, Promise<ReadonlyMap<string, T>>>();

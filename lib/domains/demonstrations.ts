@@ -10,7 +10,7 @@ export interface DemonstrationOptions {
   readonly seed: number;
   /** Relative frequency per domain; domains left out are not demonstrated. */
   readonly mixture: Readonly<Record<DomainName, number>>;
-  /** Domains of the mixture that somebody else demonstrates. */
+  /** Domains of the mixture for which another generator writes the demonstrations. */
   readonly elsewhere?: ReadonlySet<DomainName>;
   /** Response budget in tokens: no demonstration is longer, endless ones have exactly this many. */
   readonly maxTokens: number;
@@ -24,7 +24,7 @@ export interface DemonstrationOptions {
 
 export interface Demonstration {
   readonly problem: Problem;
-  /** Thought, answer and end token, as token ids; an endless one has no end token. */
+  /** Token ids of the thought, the answer and the end token; an endless demonstration has no end token. */
   readonly tokens: Int32Array;
   /** Content of the thought: nothing, the working, or the working among filler with a re-check. */
   readonly style: "direct" | "steps" | "verbose" | "endless";

@@ -2,9 +2,9 @@ import { readJson } from "../python/json.ts";
 import type { PythonDict, PythonValue } from "../python/value.ts";
 import type { Call } from "./call.ts";
 
-/** Parts of a JSON call that may be unreadable or missing. */
+/** Which parts of a JSON call may be unreadable or missing. */
 export interface JsonCallReading {
-  /** Items that are no object are ignored, and unreadable arguments count as none. */
+  /** Ignores items that are not objects, and treats unreadable arguments as no arguments. */
   readonly passesOverUnreadable?: boolean;
   /** Allows missing arguments, and `parameters` in place of `arguments` or the reverse; a call must have a key for its name. */
   readonly forgiving?: boolean;
@@ -43,7 +43,7 @@ function isDouble(fields: Fields): boolean {
 export const fieldsOf = ({ entries }: PythonDict): Fields =>
   new Map(entries.map(([key, value]) => [key.type === "str" ? key.value : "", value]));
 
-/** Arguments that a forgiving reading finds under another key. */
+/** The arguments under the other of the two keys, for a forgiving reading. */
 const otherwise = (fields: Fields, key: string): PythonValue =>
   fields.get(key === "arguments" ? "parameters" : "arguments") ?? { type: "dict", entries: [] };
 

@@ -9,7 +9,7 @@ export async function findBuiltIn(domain: string, name: string): Promise<Verifie
   return VERIFIERS.find((candidate) => candidate.name === name);
 }
 
-/** The same verifier, prepared for judging. */
+/** Like findBuiltIn, with the verifier prepared for judging. */
 export async function loadBuiltIn(domain: string, name: string): Promise<Verifier | undefined> {
   const verifier = await findBuiltIn(domain, name);
   await verifier?.prepare?.();

@@ -63,7 +63,7 @@ export function rewardInput(
   return { prompt, completion: text, answer: finalResponse(text), finish, reference, signal };
 }
 
-/** Name, in the pool and in metrics, of a domain's reward, or of one of several. */
+/** Name of a domain's reward, or of one of several rewards, in the pool and in metrics. */
 export const rewardName = (domain: string, part?: string): string =>
   part === undefined ? `reward:${domain}` : `part:${domain}:${part}`;
 

@@ -1,6 +1,6 @@
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rows of a published set that no kind reads, and the map that makes rows which are read. */
+/** Rows of a published set that no kind can read, and the map that converts them to readable rows. */
 export interface KnownMap {
   /** True if a row belongs to the set. */
   is(row: Row): boolean;
@@ -19,7 +19,7 @@ const valueAt = (row: Row, at: number): string => {
   return typeof turn === "object" && turn !== null && "value" in turn ? String(turn.value) : "";
 };
 
-/** Sets that need a map, each known by the columns of its rows. */
+/** Sets that need a map, each recognised by the columns of its rows. */
 export const KNOWN_MAPS: readonly KnownMap[] = [
   {
     is: (row) => /^logic__/.test(String(row["data_source"])) && "reward_model" in row,

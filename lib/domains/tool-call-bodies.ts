@@ -14,7 +14,7 @@ export interface BodyReading extends JsonCallReading {
   isText(name: string, argument: string): boolean;
 }
 
-/** The calls of a block, none if it is an empty list, or the reason why it is not a block of this kind. */
+/** The calls of a block; none for an empty list. Returns a string with the reason if the block is not of this kind. */
 export function readBody(body: CallBody, block: string, reading: BodyReading): readonly Call[] | string {
   if (block.length > MAX_BLOCK_CHARS) return `a block of over ${MAX_BLOCK_CHARS} characters`;
   switch (body.kind) {

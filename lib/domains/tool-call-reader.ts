@@ -36,7 +36,7 @@ interface Block {
   readonly closed: boolean;
 }
 
-/** True for forms of which only the last list counts, because the prompts request one list. */
+/** True for forms where only the last list counts, because prompts request one list. */
 const isListed = ({ open }: ToolCallForm): boolean => open?.source === "<tool_calls>";
 
 /** The mark that begins first. */

@@ -2,12 +2,12 @@ import { findBuiltIn as findOf, loadBuiltIn as loadOf } from "./load-built-in.ts
 import { DOMAIN_ROWS } from "./registry.ts";
 import type { Verifier, VerifierFacts } from "./verifier.ts";
 
-/** Every built-in verifier's facts, without loading it. */
+/** The facts of every built-in verifier, available without loading the verifiers. */
 export const VERIFIERS: readonly VerifierFacts[] = DOMAIN_ROWS.flatMap(([, domain]) =>
   Object.values(domain.verifiers),
 );
 
-/** The domain of each of them, by verifier name. */
+/** Each verifier's domain, by verifier name. */
 export const VERIFIER_DOMAINS: ReadonlyMap<string, string> = new Map(
   DOMAIN_ROWS.flatMap(([name, domain]) =>
     Object.values(domain.verifiers).map((verifier) => [verifier.name, name] as const),

@@ -48,7 +48,7 @@ class RequestLeases extends LeasedWork {
   readonly #stats: () => EngineStats;
   /** Actors that lease from the same stream. */
   sharers = 1;
-  /** Attempts of the last request; the next ones are assumed to have as many. */
+  /** Number of attempts in the last request; later requests are assumed to have as many. */
   #attempts = Number.POSITIVE_INFINITY;
   /** Outcomes that the store does not have yet. */
   readonly #handing = new Set<Promise<void>>();

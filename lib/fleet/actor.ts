@@ -50,7 +50,7 @@ export class ActorWeights implements EngineWeights {
   #version: number | undefined;
   /** Version that actors may sample with, even if this one lacks it. */
   #current: number | undefined;
-  /** An update was announced, and its end was not. */
+  /** An update was announced and has not ended. */
   #updating = false;
   #staged: { readonly update: number; readonly weights: StagedWeights } | undefined;
 
@@ -71,13 +71,13 @@ export class ActorWeights implements EngineWeights {
     return this.#version !== undefined && version <= this.#version;
   }
 
-  /** Versions that it is behind. */
+  /** How many versions this actor is behind. */
   get lag(): number {
     const version = this.#version ?? 0;
     return (this.#current ?? version) - version;
   }
 
-  /** First phase of an update: the weights are here and checked, and not used. */
+  /** First phase of an update: receives and checks the weights. No engine uses them yet. */
   async receive(plan: TransferPlan, me: string): Promise<void> {
     this.#updating = true;
     const weights = await this.#transport.receive(plan, this.#spec, me);
@@ -220,7 +220,7 @@ class Actor {
     await received;
   }
 
-  /** An actor that has been replaced sends nothing. */
+  /** Sends nothing if this actor has been replaced. */
   async #relay(plan: TransferPlan, { weights }: OpenEngine): Promise<void> {
     this.#heartbeat.expectAlive();
     await weights.relay(plan, this.#heartbeat.holder);

@@ -1,7 +1,7 @@
 import { type EntrySize, type Lease, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
 import type { FleetSettings } from "./names.ts";
 
-/** Entries of one look: outcomes of long rollouts are megabytes. */
+/** Most entries per read. Outcomes of long rollouts are megabytes each. */
 const MOST = 16;
 /** Entries kept in the store after they are read, so that one trim removes many. */
 const TRIM_EVERY = 64;

@@ -85,7 +85,7 @@ class ClusterSelfTest {
       return { ranks: this.#rendezvous.ranks, timings, drills };
     } finally {
       this.#all.abort("the self-test is over");
-      await this.#all.close().catch(() => {}); // it may be lost
+      await this.#all.close().catch(() => {}); // the communicator may be lost
     }
   }
 
@@ -134,7 +134,7 @@ class ClusterSelfTest {
     return slowest!;
   }
 
-  /** Runs a collective whose result is known. */
+  /** Runs a collective and compares its result with the known one. */
   async #checked(call: "all-reduce" | "broadcast", bytes: number): Promise<void> {
     const { rank, size } = this.#options;
     const values = new Float32Array(bytes / 4).fill(rank + 1);

@@ -156,7 +156,7 @@ export class CommunicatorTransport implements WeightTransport {
     this.#link = new TransferLink(parts);
   }
 
-  /** Also resolves if some members refused their weights: they report this themselves. */
+  /** Also resolves if some members rejected their weights, because each of them reports that itself. */
   async send({ groups }: TransferPlan, trainer: TrainerFace, me: string): Promise<void> {
     const sender = trainer as TrainerFace & Partial<WeightSenderFace>;
     if (sender.sendWeights === undefined)
@@ -164,7 +164,10 @@ export class CommunicatorTransport implements WeightTransport {
     await this.#link.use(groupOf(groups, me), me, (connected) => sender.sendWeights!(connected));
   }
 
-  /** Bytes and checksums are the trainer's, however an engine has its weights packed. Resolves too where some refused them. */
+  /**
+   * Bytes and checksums are those of the trainer's weights, even where an engine stores them packed. Also resolves if
+   * some members rejected the weights.
+   */
   async relay({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
     const receiver = this.#receivers.get(engine);
     if (receiver === undefined || this.#committed.get(engine) !== version)

@@ -24,7 +24,7 @@ export interface RoleEnvironment {
 /** Exit codes of a run's processes, roles and agents alike: work done; start it again; non-retryable. */
 export const PROCESS_EXIT = { done: 0, restart: 75, config: 78 } as const;
 
-/** The variables that tell it. */
+/** The environment variables that describe a role to its process. */
 export function roleVariables({
   role,
   rank,

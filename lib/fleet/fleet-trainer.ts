@@ -32,7 +32,7 @@ export function fleetTrainer(sending: SendingTrainer, updates: Updates, way: Tra
     },
     send: sending.send,
     senders: sending.senders,
-    // a folder is announced after it is written: the deadline of its members depends on the time that took
+    // a folder is announced after it is written, because its members' deadline depends on how long the writing took
     sendsFirst: way === "folder",
   };
   const turn = <T>(name: TrainerCall, work: () => Promise<T>): Promise<T> =>

@@ -135,7 +135,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
 
 /** Lists the fleet's processes: supervised ones, and those that joined by themselves. */
 export class ProcessList {
-  /** Places whose processes this machine's supervisor restarts. */
+  /** Places of the processes that this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
   readonly #membership: Membership;
   readonly #published: PublishedVersions;
@@ -148,7 +148,7 @@ export class ProcessList {
     this.#published = published;
   }
 
-  /** Call it about once a second. Actors first, each in the order of its rank. */
+  /** Call it about once a second. Lists actors first, and each role in rank order. */
   look(): ProcessStatus[] {
     const places = this.places();
     const own = places.map((place) => this.#inPlace(place));
@@ -200,7 +200,7 @@ export class ProcessList {
     const sum = (of: "running" | "decodeTokens") => all.reduce((n, [, stats]) => n + stats[of], 0);
     const versions = all.map(([name, { version }]) => {
       const current = this.#published.version(name) ?? version;
-      // a member that has the weights may use them; its next heartbeat reports them
+      // a member that has received the weights may sample with them; its next heartbeat reports the version
       return { current, own: this.#published.lagging(name).includes(member) ? version : current };
     });
     const lag = Math.max(0, ...versions.map(({ current, own }) => current - own));

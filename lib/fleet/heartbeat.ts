@@ -80,10 +80,10 @@ export class Heartbeat {
     clearInterval(this.#timer);
   }
 
-  /** Stops renewing and gives the lease back. */
+  /** Stops renewing the lease and releases it. */
   async close(): Promise<void> {
     this.stop();
-    await this.#kv.delete(this.#lease.key, this.holder).catch(() => {}); // it expires by itself
+    await this.#kv.delete(this.#lease.key, this.holder).catch(() => {}); // otherwise the lease expires by itself
   }
 
   protected async beat(): Promise<void> {

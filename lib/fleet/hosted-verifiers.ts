@@ -40,7 +40,7 @@ export class HostedVerifiers {
     this.#leaveMembership = parts.membership.onLook(() => this.#expectServed());
   }
 
-  /** A place for one pool's jobs. @param workers of each host */
+  /** A place for one pool's jobs. @param workers number of workers on each host */
   place(workers: number): JobPlace {
     const { hosts, membership } = this.#parts;
     const own = new Set<number>();

@@ -53,7 +53,7 @@ export async function openOwnFolder(): Promise<OwnFolder> {
   };
 }
 
-/** Processes that were killed a moment ago may still have a file on the way into it. */
+/** Retries, because processes that were just killed may still be writing a file. */
 function removeAtExit(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
@@ -83,7 +83,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The address by which a run brings a server of its own. */
+/** Store address that makes a run start its own Redis server. */
 export const OWN_REDIS = "redis-server";
 const PID_FILE = "redis.pid";
 const SOCKET = "redis.sock";
@@ -122,7 +122,7 @@ export class OwnRedis implements AsyncDisposable {
   private constructor(dir: string) {
     this.url = socketUrl(join(dir, SOCKET));
     this.#dir = dir;
-    process.prependOnceListener("exit", this.#killNow); // before the folder goes that it writes to
+    process.prependOnceListener("exit", this.#killNow); // kills the server before the exit handler removes its folder
   }
 
   /**
@@ -232,7 +232,7 @@ export class OwnRedis implements AsyncDisposable {
 const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
   exitCode !== null || signalCode !== null;
 
-/** Rejects with HONE_ERR_USAGE where the program is not there. */
+/** Rejects with HONE_ERR_USAGE, because the program is not installed. */
 async function missing(child: ChildProcess): Promise<never> {
   const [cause] = await once(child, "error");
   throw new HoneError("HONE_ERR_USAGE", "redis-server does not start: it is not installed", {
@@ -250,6 +250,6 @@ export function endLeftServer(dir: string): void {
     // the process id may have been reused
     if (readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir)) process.kill(pid, "SIGKILL");
   } catch {
-    // it had none, or that has ended
+    // no server was running, or it has ended
   }
 }

@@ -7,7 +7,7 @@ import { type Place, Supervisor, type SupervisorOptions } from "./supervisor.ts"
 import { endSilent, RankWatch } from "./watchdog.ts";
 
 export interface NodeRolesOptions extends Pick<SupervisorOptions, "logs" | "threads" | "environmentOf"> {
-  /** Address of the store, and which of its runs. */
+  /** Address of the store, and the id of the run in it. */
   readonly store: string;
   readonly run: string;
   readonly places: readonly Pick<Place, "role" | "rank" | "worldSize">[];

@@ -84,7 +84,7 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
       const url = redis?.url ?? address!;
       return { own, runId, url, redis, store: await openStore(url, { run: runId }) };
     }
-    const url = unixUrl(socket); // whatever the working directory of who reads it in the run's folder
+    const url = unixUrl(socket); // absolute, because readers may have another working directory
     return { own, runId, url, redis, store: await serveStore(url, { run: runId }) };
   } catch (error) {
     await redis?.[Symbol.asyncDispose]();

@@ -48,7 +48,7 @@ export class PublishedVersions extends Map<string, Published> {
     return this.get(engine)?.version;
   }
 
-  /** Actors that do not have what is current. */
+  /** Live actors that do not have the current version. */
   lagging(engine: string): string[] {
     const members = this.get(engine)?.members;
     return this.#members.alive.map(({ member }) => member).filter((member) => members?.has(member) === false);

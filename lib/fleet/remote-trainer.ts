@@ -202,6 +202,6 @@ function remoteTrainer(id: string, ranks: TrainerRanks): TrainerFace {
     publish: () => {
       throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
     },
-    close: () => calls.close().catch(() => {}), // dead ranks hold no resources
+    close: () => calls.close().catch(() => {}), // ranks that are dead hold no resources
   };
 }

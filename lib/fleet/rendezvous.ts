@@ -42,7 +42,7 @@ export class Rendezvous implements AsyncDisposable {
     this.#aliveMs = aliveMs;
   }
 
-  /** Throws HONE_ERR_USAGE for a store that is limited to one machine or one run; else the store's error. */
+  /** Throws HONE_ERR_USAGE if the store serves only one machine or one run; otherwise the store's error. */
   static async open(url: string, runId: string, aliveMs: number = SETTINGS.aliveMs): Promise<Rendezvous> {
     if (!/^rediss?:/.test(url))
       throw new HoneError(
@@ -87,7 +87,7 @@ export class Rendezvous implements AsyncDisposable {
   async takeNode(node: number): Promise<{ close(): Promise<void> }> {
     const heartbeat = this.#heartbeat(REGISTERS.node(node), randomUUID());
     if (!(await heartbeat.acquire())) throw liveAgent(node, this.runId);
-    heartbeat.keep(() => {}); // the node's processes report a server that is gone
+    heartbeat.keep(() => {}); // the node's processes report a lost server
     return heartbeat;
   }
 

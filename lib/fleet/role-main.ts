@@ -13,7 +13,7 @@ const stop = new AbortController();
 if (process.env["HONE_AGENT"] === undefined) process.on("SIGTERM", () => stop.abort());
 else process.on("SIGTERM", () => {});
 process.on("message", (message) => message === "leave" && stop.abort());
-process.on("SIGINT", () => {}); // Ctrl-C is the coordinator's, which ends its processes when it has saved
+process.on("SIGINT", () => {}); // the coordinator handles Ctrl-C: it saves, then ends its processes
 process.once("disconnect", kill); // the parent is gone
 if (process.connected === false) kill(); // the parent may have disconnected while this module was loading
 

@@ -40,7 +40,7 @@ export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
     await once(server.listen(place.port, place.host), "listening");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") return place; // another process of this machine, and there are ports after it
+    if (code === "EADDRINUSE") return place; // taken by another process here; this one tries the next ports
     throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}: ${message}`, {
       cause,
       hint: "It names an address of this machine and a port that you may listen at: 9400, or 0.0.0.0:9400 for other machines too.",
@@ -142,14 +142,14 @@ function sample(type: Sample["type"], name: string, help: string, value: number 
 const outside = (address: string): string =>
   address.replace(/\/\/(?:0\.0\.0\.0|\[::\]):/, `//${process.env["HONE_HOST"] || hostname()}:`);
 
-/** Tokens a second are those of so long a time. */
+/** Length of the window over which tokens per second are averaged. */
 const WINDOW_MS = 5000;
 
-/** Tokens a second of one that counts them, over the last few seconds. Ask it about once a second. */
+/** Tokens per second over the last few seconds, from a running count. Call `at` about once a second. */
 export class TokenRate {
   #counts: readonly { readonly atMs: number; readonly tokens: number }[] = [];
 
-  /** @param tokens all of them, by now */
+  /** @param tokens total count so far */
   at(tokens: number): number {
     const atMs = performance.now();
     const recent = [...this.#counts, { atMs, tokens }].filter((count) => atMs - count.atMs <= WINDOW_MS);

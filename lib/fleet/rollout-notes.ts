@@ -3,7 +3,7 @@ import type { GenerationRequest } from "../native/face.ts";
 import { type Entry, type Lease, type Offset, StreamError, type StreamStore } from "../streams/index.ts";
 import { decodeNote, encodeNote, type NumberedRequest } from "./messages.ts";
 
-/** Entries that are read at once. */
+/** Most entries per read. */
 const MOST = 64;
 
 /** A request that an actor is sampling. */

@@ -51,9 +51,9 @@ export interface PlaceStatus {
 interface Child {
   readonly place: Place;
   process: ChildProcess | undefined;
-  /** Bytes of its log when it began. */
+  /** Size of its log in bytes when the process started. */
   logged: number;
-  /** It was ended because it made no progress. */
+  /** The supervisor ended it because it made no progress. */
   hung: boolean;
   ended: ProcessEnd | undefined;
 }
@@ -68,7 +68,7 @@ interface RestartGroup {
   startedMs: number;
   /** The process that ended first, while the others end. */
   first: (End & Pick<Child, "place" | "hung">) | undefined;
-  /** Ends who does not leave by itself. */
+  /** Timer that kills the processes that have not exited by themselves. */
   leaving: NodeJS.Timeout | undefined;
 }
 
@@ -86,7 +86,7 @@ export class Supervisor implements AsyncDisposable {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     mkdirSync(options.logs, { recursive: true });
-    process.prependOnceListener("exit", this.#killAll); // before the folder goes that they write to
+    process.prependOnceListener("exit", this.#killAll); // before the exit handler removes the processes' log folder
   }
 
   get statuses(): readonly PlaceStatus[] {
@@ -97,7 +97,7 @@ export class Supervisor implements AsyncDisposable {
     );
   }
 
-  /** Fills places with processes that live and end together. */
+  /** Starts processes for places that live and end together. */
   async start(...places: readonly Place[]): Promise<void> {
     const children = places.map(vacant);
     const group: RestartGroup = {
@@ -114,7 +114,7 @@ export class Supervisor implements AsyncDisposable {
     this.#fill(group);
   }
 
-  /** Signals one process. False if there is none. */
+  /** Sends a signal to one process. Returns false if the place has none. */
   kill(role: Place["role"], rank: number, signal: NodeJS.Signals = "SIGKILL"): boolean {
     return this.#childAt(role, rank)?.process?.kill(signal) ?? false;
   }
@@ -246,7 +246,7 @@ function tellToLeave(children: readonly Child[]): void {
 const logOf = (logs: string, { role, rank }: Place): string => join(logs, `${role}-${rank}.log`);
 
 interface End {
-  /** null where a signal ended it, or it never began. */
+  /** null if a signal ended the process, or it never started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }

@@ -17,9 +17,9 @@ interface CallTraits {
   readonly kept?: true;
   /** New ranks repeat the call even before the checkpoint that they load. */
   readonly base?: true;
-  /** The call changes nothing and every rank has its result: rank 0 alone runs it. */
+  /** The call changes nothing and gives the same result on every rank, so only rank 0 runs it. */
   readonly ofFirst?: true;
-  /** The call's reply may follow later calls' replies, whose version is the newer one. */
+  /** The call's reply may follow the replies of later calls, whose version is newer. */
   readonly beside?: true;
 }
 

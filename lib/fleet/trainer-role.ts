@@ -31,7 +31,7 @@ export interface TrainerParts {
   readonly rank: number;
   /** Epoch of the ranks; each epoch reads its own log. */
   readonly epoch: number;
-  /** Communicator of all ranks, connected, where there are several; closed with the rank. */
+  /** Connected communicator of all ranks, if there are several; closed with the rank. */
   readonly group?: CommunicatorFace;
   /** A second communicator of the same ranks, for checkpoints written during training; closed like the first. */
   readonly writers?: CommunicatorFace;
@@ -61,7 +61,7 @@ export async function runTrainer(parts: TrainerParts): Promise<void> {
 /** True for transfer faults that the members of an update report themselves. */
 const isToldByMembers = ({ name }: Call, { code }: FaultText): boolean => name === "send" && isOfTheWay(code);
 
-/** @param calls of the log that are done, and whether the rank executes one */
+/** @param calls how many calls of the log are done, and whether the rank is executing one */
 function rankWork(calls: { readonly done: number; readonly busy: boolean }): MemberWork {
   const { user, system } = process.cpuUsage();
   return { engines: {}, training: { ...calls, cpuSeconds: (user + system) / 1e6 } };
@@ -94,7 +94,7 @@ class TrainerRank {
     await Promise.race([this.#obey(), this.#lost.promise]);
   }
 
-  /** Its weights are always the current ones. */
+  /** A trainer's weights are always the current ones, so its lag is 0. */
   #facts(): RoleFacts {
     const version = Math.max(0, ...[...this.#trainers.values()].map((trainer) => trainer.version));
     return { version, lag: 0, tokens: this.#tokens, restarts: this.#parts.epoch - 1 };

@@ -11,7 +11,7 @@ import type { StreamStore } from "../streams/index.ts";
 import type { EngineSpec, TransferGroup, TransferPlan, TransportKind } from "./messages.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
 
-/** Weights that came whole and were checked, and that no engine uses yet. */
+/** Complete, checked weights that no engine uses yet. */
 export interface StagedWeights {
   /** Passes the weights to the engine, which takes them between two of its steps. */
   commit(engine: EngineFace): Promise<void>;
@@ -80,7 +80,10 @@ export class TransferGroups {
     this.#store = store;
   }
 
-  /** A folder is written once for all. @param alive where members are */
+  /**
+   * Groups the members that receive an update. A folder is written once for all of them. @param alive names each
+   * member's host
+   */
   async of(
     source: Senders,
     members: readonly string[],
@@ -162,7 +165,7 @@ export class FolderTransport implements WeightTransport {
   readonly #written: { readonly folder: string; readonly register: string }[] = [];
   /** Received weights by model and storage type, of which engines get snapshots: the engines of a run share both. */
   readonly #holders = new Map<string, TrainerFace>();
-  /** Offer that each engine's weights came from. */
+  /** The offer from which each engine's weights came. */
   readonly #committed = new Map<string, Offer>();
   /** Register of the last offer that this process passed on. */
   #passedOn: string | undefined;

@@ -104,7 +104,7 @@ export class Updates {
     }
   }
 
-  /** Live members that were not late last time; if there are none, all live members. */
+  /** Live members that were on time in the last update; all live members if none was. */
   async #whoIsThere(deadline: number): Promise<string[]> {
     for (;;) {
       if (this.failure !== undefined) throw this.failure;
@@ -201,7 +201,7 @@ const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>
 
 /** Transfers of weights to actors, from trainers or from other actors. */
 export class Transfers {
-  /** Ordinal of the last one. */
+  /** Ordinal of the last transfer. */
   last = 0;
   readonly answers: Answers;
   readonly #parts: UpdateParts & Pick<Updates, "say">;
@@ -232,7 +232,7 @@ export class Transfers {
       return { received, unable, fault: faultOf(own.fault!, own.member) };
     if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
       return { received, unable, fault: sent.error };
-    return { received, unable }; // each has complete weights, regardless of the other groups
+    return { received, unable }; // each of them has complete weights, whatever happened to the other groups
   }
 
   /** The sender's error, if any. */

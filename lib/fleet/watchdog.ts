@@ -44,7 +44,7 @@ export class RankWatch implements Disposable {
     this.#window = { at, cpuSeconds: 0 };
   }
 
-  /** @param ranks those with a heartbeat */
+  /** @param ranks the ranks that send heartbeats */
   look(ranks: readonly MemberStatus[]): void {
     const current = ranks.filter(({ generation }) => generation === this.#epoch);
     const at = this.#clock.now();

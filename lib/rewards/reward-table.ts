@@ -10,7 +10,7 @@ export interface RewardRow {
   readonly partial?: number | undefined;
 }
 
-/** A reward for every verdict, of answers that ended by themselves and of those that were cut. */
+/** A reward for every verdict, with one row for answers that ended by themselves and one for truncated answers. */
 export interface RewardTable {
   readonly finished: RewardRow;
   readonly truncated: RewardRow;

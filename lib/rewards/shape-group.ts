@@ -45,11 +45,11 @@ export interface ShapedGroup {
 }
 
 /**
- * Turns a problem's rollouts and their verdicts into rewards (R + lambda P) and advantages, and says whether
- * the group is dropped and why: "unscored" (no member has a verdict), "too-small-group" (fewer than
- * minGroupSize have), "zero-advantage" (see GroupFilter), "overlong" (every member is masked). Dropped groups keep
- * their rollouts, for the counts.
- * Trusts that verdicts[i] is of rollouts[i].
+ * Turns a problem's rollouts and their verdicts into rewards (R + lambda P) and advantages, and says whether the
+ * group is dropped and why: "unscored" (no member has a verdict), "too-small-group" (fewer than minGroupSize have),
+ * "zero-advantage" (see GroupFilter), "overlong" (every member is masked). Dropped groups keep their rollouts, for
+ * the counts.
+ * The caller must pass verdicts in the order of rollouts.
  */
 export function shapeGroup(
   problem: Problem,

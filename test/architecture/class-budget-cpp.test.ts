@@ -1,4 +1,4 @@
-// A C++ class small enough to be read in one go, members defined outside of it included, and functions likewise.
+// Limits the size of C++ classes, with the members defined outside of their bodies, and of C++ functions.
 import { describe, expect, test } from "vitest";
 import { classSizes, declaredClasses, outsideMembers } from "./cpp-classes.ts";
 import { CPP_ENDINGS, cppFunctions, filesUnder, read } from "./source-tree.ts";

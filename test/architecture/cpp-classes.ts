@@ -1,4 +1,4 @@
-/** Lists the C++ classes of the tree and what each of them holds: its body, and the members defined outside of it. */
+/** Lists the C++ classes of the tree with their sizes: the body, and the members defined outside of it. */
 import { blankNonCode, cppFunctions, cppIncludes, lineCounter, matchingBrace } from "./source-tree.ts";
 
 export interface ClassSize {
@@ -7,8 +7,8 @@ export interface ClassSize {
   /** The name, with the classes around it: `Trainer::Impl`. */
   readonly name: string;
   /**
-   * Lines from the class's head to its last brace, with the comments within; docstrings of members defined outside do
-   * not count.
+   * Lines from the class's head to its last brace, comments included. Docstrings of members defined outside are not
+   * counted.
    */
   readonly lines: number;
 }
@@ -24,7 +24,7 @@ interface Declared {
 const HEAD =
   /(?<!enum\s)\b(?:class|struct)\s+(?:__attribute__\(\(\w+\)\)\s+|alignas\([^)]*\)\s+|HONE_\w+\s+)*([\w:]+)(?:\s+final)?(?:\s*:[^:{;()][^{;]*)?\s*\{/g;
 
-/** The classes that have a body, in the order of their heads. */
+/** Returns the classes that have a body, in the order of their heads. */
 export function declaredClasses(text: string): Declared[] {
   const code = blankNonCode(text);
   const lineOf = lineCounter(code);
@@ -39,7 +39,7 @@ export function declaredClasses(text: string): Declared[] {
   return found;
 }
 
-/** Functions written outside of a class as `Outer::Inner::member(...) {`, by class. */
+/** Returns the functions defined outside of a class as `Outer::Inner::member(...) {`, with the class that owns each. */
 export function outsideMembers(text: string): { readonly owner: string; readonly lines: number }[] {
   const inside = declaredClasses(text);
   return cppFunctions(text).flatMap(({ name, line, lines }) => {
@@ -49,7 +49,7 @@ export function outsideMembers(text: string): { readonly owner: string; readonly
   });
 }
 
-/** The sizes of all classes of `files`. `read` gives the text of a file, `includes` the files that it includes. */
+/** Returns the sizes of all classes in `files`. `read` returns a file's text, `includes` the files that it includes. */
 export function classSizes(
   files: readonly string[],
   read: (file: string) => string,
@@ -58,7 +58,7 @@ export function classSizes(
   const classes = files.flatMap((file) => declaredClasses(read(file)).map((c) => ({ ...c, file })));
   const sizes = new Map(classes.map((c) => [c, c.lines]));
   for (const file of files) {
-    // Finds a class in this file, or else in one that it includes: two files may each have a `Parser` of their own.
+    // Looks for the class in this file first, then in the files it includes: two files may each define a `Parser`.
     const places = [file, ...includes(file)];
     for (const { owner, lines } of outsideMembers(read(file))) {
       const place = places.find((p) => classes.some((c) => c.file === p && c.name === owner));

@@ -4,7 +4,7 @@ import { filesUnder, reachOf, read, tsImports } from "./source-tree.ts";
 
 const files = filesUnder("lib/domains", [".ts"]);
 
-/** The domain that a file belongs to; undefined for what all of them share. */
+/** The domain of a file; undefined for a file that all domains share. */
 const packageOf = (file: string): string | undefined => /^lib\/domains\/([^/]+)\//.exec(file)?.[1];
 
 describe("domain packages", () => {

@@ -1,12 +1,15 @@
-// What a C++ file takes from the standard library it includes, itself or through a file of ours: other compilers, and
-// builds without the shim's headers, bring other headers along. Tried mutants, all killed: <algorithm> left out of
-// optimizer.test.cc, <map> left out of cublaslt.cc, <functional> left out of tma.test.cu.
+// Each C++ file includes the standard headers it uses, directly or through a file of this repository. Other compilers,
+// and builds without the CUDA shim, include other headers indirectly. Mutants tried, all killed: removing <algorithm>
+// from optimizer.test.cc, <map> from cublaslt.cc, <functional> from tma.test.cu.
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";
 import { filesUnder, read } from "./source-tree.ts";
 
-/** Headers by what is theirs alone; what every header brings along (std::move, std::pair, std::min) is left out. */
+/**
+ * For each header a pattern of names that only it declares. Names that every header declares (std::move, std::pair,
+ * std::min) are not listed.
+ */
 const OWNERS: Readonly<Record<string, RegExp>> = {
   algorithm:
     /std::(?:adjacent_find|all_of|any_of|binary_search|clamp|copy_if|count|count_if|equal_range|find|find_end|find_first_of|find_if|find_if_not|for_each|for_each_n|generate|generate_n|includes|inplace_merge|is_heap|is_partitioned|is_permutation|is_sorted|is_sorted_until|lower_bound|make_heap|max_element|merge|min_element|minmax|minmax_element|mismatch|next_permutation|none_of|nth_element|partial_sort|partial_sort_copy|partition|partition_copy|partition_point|pop_heap|prev_permutation|push_heap|ranges|remove|remove_copy|remove_copy_if|remove_if|replace|replace_copy|replace_if|reverse|reverse_copy|rotate|rotate_copy|sample|search|search_n|set_difference|set_intersection|set_symmetric_difference|set_union|shift_left|shift_right|shuffle|sort|sort_heap|stable_partition|stable_sort|transform|unique|unique_copy|upper_bound)\b/,
@@ -37,7 +40,7 @@ const sources = ["csrc", "test/csrc", "bench"]
   .flatMap((folder) => filesUnder(folder, [".h", ".cc", ".cu", ".cuh"]))
   .filter((file) => !file.includes("cuda_shim/"));
 
-/** Headers from outside that a file gets, itself or through files of ours. */
+/** Returns the standard headers that a file includes, directly or through files of this repository. */
 const headersOf = (file: string, seen = new Set<string>()): string[] => {
   if (seen.has(file)) return [];
   seen.add(file);

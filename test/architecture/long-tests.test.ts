@@ -1,4 +1,5 @@
-// No test is left out for good: npm run test:long and test:all run all that npm test skips, .ci/run what is long.
+// Some command runs every test: npm run test:long and test:all run what npm test skips, and .ci/run runs the long
+// tests.
 import { expect, test } from "vitest";
 import { hasLong, levels } from "../long.ts";
 import { filesUnder, read } from "./source-tree.ts";
@@ -14,17 +15,17 @@ test("npm test leaves out both kinds, npm run test:long and test:all none", () =
   for (const name of ["test", "test:long", "test:all"])
     expect(scripts[name]).toMatch(/^(\w+=\w+ )*node scripts\/test\.mjs$/);
   const narrowed = Object.keys(scripts).filter((name) => scripts[name]!.includes("HONE_TEST_FILES"));
-  expect(narrowed).toEqual(["test:long"]); // the others look at every file
+  expect(narrowed).toEqual(["test:long"]); // the other scripts run every test file
 });
 
 test("a landing runs npm test with what is long; with HONE_CI_LONG everything", () => {
   const lines = read(".ci/run").split("\n");
   const known = lines.filter((line) => /\basked=|HONE_CI_LONG|HONE_TEST_ALL|HONE_TEST_FILES/.test(line));
   expect(known).toEqual([
-    expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then$/), // what compiles for arm64
+    expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then$/), // guards the build for arm64
     expect.stringMatching(/^# and a commit keeps\), but with HONE_CI_LONG\. nvcc compiles .* in every case/),
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then native=changed; fi$/),
-    expect.stringMatching(/HONE_CI_LONG.*; then return 0; fi$/), // device programs, which need nvcc
+    expect.stringMatching(/HONE_CI_LONG.*; then return 0; fi$/), // guards the device programs, which need nvcc
     "asked=landing",
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG/),
     "  asked=1",
@@ -47,12 +48,12 @@ test("npm run test:long finds every file with tests that npm test leaves out, an
   const ways = importers.map(
     (file) => /^import \{ ([\w, ]+) \} from "[./]+\/long\.ts";$/m.exec(read(file))?.[1],
   );
-  // every importer imports it by name, on one line
+  // every importer imports it by name, in a one-line import
   expect(importers.filter((_, i) => ways[i] === undefined)).toEqual([]);
   const asksFor = (way: string) => way.split(", ").some((name) => name === "long" || name === "longest");
   const users = importers.filter((_, i) => asksFor(ways[i]!));
   expect(users).toEqual(files.filter((file) => hasLong(read(file))));
-  // With npm run test:all the same tests draw more puzzles.
+  // With npm run test:all these tests draw more puzzles.
   expect(users.filter((file) => !file.endsWith(".test.ts"))).toEqual(["test/domains/logic/drawing/draws.ts"]);
   expect(users.length).toBeGreaterThan(20);
 });

@@ -1,11 +1,11 @@
-// Whoever looks for the test of a file finds it at the same place under test/, with the same name.
+// The test of a file lies at the same place under test/, with the same name.
 import { existsSync } from "node:fs";
 import { join, posix } from "node:path";
 import ts from "typescript-6";
 import { describe, expect, test } from "vitest";
 import { CPP_ENDINGS, cppFunctions, filesUnder, parseTs, ROOT, read } from "./source-tree.ts";
 
-/** Files tested elsewhere, and where. Keep it short: each line is a place where the rule is bent. */
+/** Files tested elsewhere, and where. Keep the list short: each entry is an exception to the rule. */
 const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/core/cuda/check.h": "a throw around every call; every test on a device goes through it",
   "csrc/core/host_device.h": "one macro, in every signature of the formulas that both sides compute",
@@ -64,7 +64,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
     "where the pool's thread begins; test/rewards/pool/pool.test.ts starts it",
 };
 
-/** The addon's arithmetic-free glue is tested from the side it serves. */
+/** The addon only converts arguments and results, so the tests of its TypeScript callers cover it. */
 const EXEMPT_FOLDERS: Readonly<Record<string, string>> = {
   "csrc/addon/": "tested from TypeScript in test/native/",
   "lib/text/jinja/": "parts of one interpreter: interpreter.test.ts renders what Python's Jinja rendered",
@@ -76,8 +76,8 @@ function exempt(file: string): boolean {
 }
 
 /**
- * csrc/kernels/cpu/matmul.cc -> test/csrc/kernels/matmul.test.cc, or that of the module it is a part of;
- * csrc/kernels/cuda/matmul.cu -> likewise in test/csrc/kernels/cuda, as .test.cu if it has kernels of its own.
+ * csrc/kernels/cpu/matmul.cc -> test/csrc/kernels/matmul.test.cc, or the test of the module that includes the file.
+ * csrc/kernels/cuda/matmul.cu -> the same in test/csrc/kernels/cuda, as .test.cu if the test has kernels of its own.
  */
 function cppTests(file: string): string[] {
   const own = posix.join("test", posix.dirname(file));
@@ -91,7 +91,7 @@ function cppTests(file: string): string[] {
   );
 }
 
-/** simd_avx2.test.cc tests simd.h: a test may have variants, named after it. */
+/** Tests named after a test: simd_avx2.test.cc is a variant of simd.test.cc and tests simd.h too. */
 function variants(testFile: string): string[] {
   const [, path, ending] = /^(.*)(\.test\.c[cu])$/.exec(testFile)!;
   const words = path!.split("_");
@@ -102,7 +102,7 @@ function tsTest(file: string): string {
   return file.replace(/^lib\//, "test/").replace(/\.ts$/, ".test.ts");
 }
 
-/** Types, interfaces and re-exports do nothing at run time, so there is nothing to test. */
+/** True for a file of types, interfaces and re-exports: it runs no code, so it needs no test. */
 function doesNothing(source: ts.SourceFile): boolean {
   return source.statements.every(
     (s) =>
@@ -125,7 +125,7 @@ function isPlainConstant(statement: ts.Statement): boolean {
   return !computes;
 }
 
-/** A header without a function body: what it declares is tested where it is defined. */
+/** True for a header without function bodies: the tests of the files that define its functions cover it. */
 function isNouns(file: string): boolean {
   return file.endsWith(".h") && cppFunctions(read(file)).length === 0;
 }

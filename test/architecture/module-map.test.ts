@@ -1,5 +1,4 @@
-// Holds lib/ and csrc/ to the tables of docs/architecture.md §3: which module may import which. The test reads the page,
-// so that the two agree.
+// Checks the imports of lib/ and csrc/ against the tables in docs/architecture.md §3, which the test reads.
 import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
@@ -8,10 +7,10 @@ import { CPP_ENDINGS, cppIncludes, filesUnder, findCycle, read, tsImports } from
 
 type ModuleMap = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The entry point re-exports modules. No file inside lib/ imports it, so it is no part of the shared files. */
+/** The entry point, which only re-exports modules. No file inside lib/ imports it, so it does not belong to the shared files. */
 const ENTRY_POINT = "lib/index.ts";
 
-/** Modules of one table, "core" or "shared", with the modules each may import. */
+/** Reads the table under `heading`: each module with the modules it may import. */
 function readMap(heading: string): ModuleMap {
   const page = read("docs/architecture.md");
   const section = page.slice(page.indexOf("## 3. Modules and imports"), page.indexOf("## 4."));
@@ -36,7 +35,7 @@ function moduleName(cell: string): string {
   return cell.startsWith("shared") ? "shared" : cell.replace(/[`/]/g, "");
 }
 
-/** "–", "core, kernels", "all above", "all above but orchestration", "all but kernels", "everything". */
+/** Parses a cell: "–", "core, kernels", "all above", "all above but orchestration", "all but kernels", "everything". */
 function importsOf(cell: string, names: readonly string[], row: number): ReadonlySet<string> {
   if (cell === "–") return new Set();
   const [wide, exceptions = ""] = cell.split(" but ");
@@ -50,14 +49,17 @@ function importsOf(cell: string, names: readonly string[], row: number): Readonl
 
 type Top = "csrc" | "lib" | "lib/orchestration";
 
-/** Module of a file under `top`: its first folder; directly under lib/ is "shared", directly under the others nothing. */
+/**
+ * The module of a file under `top`: its first folder. A file directly under lib/ belongs to "shared", one directly
+ * under the others to no module.
+ */
 function moduleOf(file: string, top: Top): string | undefined {
   const parts = posix.relative(top, file).split("/");
   if (parts[0] === "..") return undefined;
   return parts.length > 1 ? parts[0] : top === "lib" ? "shared" : "";
 }
 
-/** Imports that the map forbids, one sentence each. */
+/** Returns the imports that the map forbids, one sentence each. */
 function violations(file: string, targets: readonly string[], top: Top, map: ModuleMap): string[] {
   const from = moduleOf(file, top)!;
   const allowed = map.get(from);

@@ -1,4 +1,4 @@
-// Properties of the whole text that no type checks.
+// Checks properties of the source text that no type expresses.
 import { execFileSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { filesUnder, parseTs, ROOT, reachOf, read } from "./source-tree.ts";
 const lib = filesUnder("lib", [".ts"]);
 const typed = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts"]));
 
-/** Positions of nodes that `wanted` accepts, as file:line; only files that hold the word at all are parsed. */
+/** Returns the positions of nodes that `wanted` accepts, as file:line. Parses only files whose text matches `word`. */
 function places(file: string, word: RegExp, wanted: (node: ts.Node) => boolean): string[] {
   if (!word.test(read(file))) return [];
   const source = parseTs(file);
@@ -43,7 +43,7 @@ test("no literal is spread into a literal: its entries stand where they belong",
 });
 
 test("no function both disposes with `await using` and imports on demand", () => {
-  // lowering the one, TypeScript forgets to turn the other's .ts into .js (6.0)
+  // TypeScript 6.0 has a bug: when it lowers `await using`, it leaves .ts in the path of a dynamic import
   const isFunction = (node: ts.Node): node is ts.FunctionLikeDeclaration =>
     ts.isFunctionDeclaration(node) || ts.isMethodDeclaration(node) || ts.isArrowFunction(node);
   const found = typed.flatMap((file) =>
@@ -56,7 +56,7 @@ test("no function both disposes with `await using` and imports on demand", () =>
   expect(found).toEqual([]);
 });
 
-/** Modules whose trade is to write to a terminal or to end a process. */
+/** Modules that may write to a terminal or end a process. */
 const SPEAKING = ["lib/cli/", "lib/report/"];
 
 describe("a library neither speaks nor exits", () => {
@@ -71,7 +71,7 @@ describe("a library neither speaks nor exits", () => {
 
   test("no process.exit, no writes to standard output", () => {
     const forbidden = ["process.exit", "process.stdout.write", "process.stderr.write"];
-    // Modules that pass on what a user's verifier or environment prints.
+    // Modules that forward what a user's verifier or environment prints.
     const passesOn = [
       "lib/rewards/pool/verifier-dispatcher.ts",
       "lib/rewards/python/python-rewards.ts",
@@ -84,7 +84,7 @@ describe("a library neither speaks nor exits", () => {
   });
 
   test("the native core does not print or exit either", () => {
-    // The sandbox's server is a process of its own, whose last output its host reads.
+    // The sandbox's server is a separate process whose output its host reads.
     const isServer = (file: string) => file.startsWith("csrc/sandbox/");
     const files = filesUnder("csrc", [".h", ".cc", ".cu", ".inc"]).filter((file) => !isServer(file));
     const speaking = /\bstd::(?:cout|cerr|clog|abort|exit|_Exit|quick_exit)\b|\b(?:printf|fprintf|puts)\s*\(/;

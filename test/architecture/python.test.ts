@@ -1,4 +1,4 @@
-// One place knows Python: lib/python/; and lib/sandbox/, which runs it. What that means is checked in five ways.
+// Only lib/python/ implements Python's rules, and only lib/sandbox/ runs Python. Five checks test this.
 import { expect, test } from "vitest";
 import { filesUnder, read, tsImports } from "./source-tree.ts";
 

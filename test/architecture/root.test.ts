@@ -1,4 +1,4 @@
-// The repository's root holds what is named here and nothing else: a file of a trial that is committed by mistake shows.
+// The repository's root contains only the files listed here, so that a trial file committed by mistake is noticed.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { ROOT } from "./source-tree.ts";

@@ -1,4 +1,4 @@
-// Small enough to be read in one go. Lines of files and functions; tables are exempt, by name and with a reason.
+// Limits the lines of files and functions. Tables are exempt, each by name and with a reason.
 import { describe, expect, test } from "vitest";
 import {
   CPP_ENDINGS,
@@ -14,18 +14,18 @@ import {
 const FILE_LINES = 400;
 const TS_FUNCTION_LINES = 80;
 const CPP_FUNCTION_LINES = 120;
-/** Nine of ten functions that have a name. */
+/** The 90th percentile of functions that have a name. */
 const TS_P90_LINES = 20;
 const TS_CLASS_LINES = 150;
 const CONSTRUCTOR_PARAMETERS = 4;
 
-/** Files that are tables: nobody reads them from top to bottom. */
+/** Tables of data are exempt. */
 const TABLES: Readonly<Record<string, string>> = {
   "csrc/text/unicode_tables.inc": "data of the Unicode standard, made by scripts/unicode-tables.mjs",
 };
 
 const cppSources = filesUnder("csrc", CPP_ENDINGS);
-/** The page of a run is JavaScript, sent as it lies there. */
+/** The JavaScript of the run's page is served without a build, so the limits apply to it too. */
 const tsSources = ["lib", "recipes", "bench"].flatMap((folder) => filesUnder(folder, [".ts", ".js"]));
 const tests = filesUnder("test", [".ts", ".cc", ".cu", ".cuh", ".h"]);
 

@@ -1,4 +1,4 @@
-/** The repository as the architecture tests see it: its files, what they include or import, and their functions. */
+/** The repository as the architecture tests see it: its files, their includes and imports, and their functions. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, posix, resolve } from "node:path";
 import ts from "typescript-6";
@@ -9,7 +9,7 @@ export function read(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-/** Files under a folder of the repository that end in one of `endings`, as sorted paths from the root. */
+/** Returns the files under a folder of the repository that end in one of `endings`, as sorted paths from the root. */
 export function filesUnder(folder: string, endings: readonly string[]): string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -20,7 +20,7 @@ export function filesUnder(folder: string, endings: readonly string[]): string[]
 
 export const CPP_ENDINGS = [".h", ".cc", ".cu", ".cuh", ".inc"];
 
-/** Repository files that a C++ file includes by quotes; includes are written from csrc/. */
+/** Returns the repository files that a C++ file includes in quotes. Include paths start at csrc/. */
 export function cppIncludes(file: string): string[] {
   const found: string[] = [];
   for (const [, path] of read(file).matchAll(/^[ \t]*#[ \t]*include[ \t]+"([^"]+)"/gm)) {
@@ -31,7 +31,7 @@ export function cppIncludes(file: string): string[] {
 }
 
 export interface TsImports {
-  /** The repository files that a module loads by import, export from, dynamic import, import type, or worker URL. */
+  /** The repository files that a module loads by import, re-export, dynamic import, import type or worker URL. */
   readonly files: string[];
   /** The names of imported packages, with the "node:" modules. */
   readonly packages: string[];
@@ -60,7 +60,7 @@ function readImports(file: string): TsImports {
   return { files, packages };
 }
 
-/** Every file of the repository that loading `start` loads, with the files of dynamic imports. */
+/** Returns every repository file that loading `start` loads, dynamic imports included. */
 export function reachOf(start: readonly string[]): string[] {
   const seen = new Set(start);
   for (const file of seen) {
@@ -70,7 +70,7 @@ export function reachOf(start: readonly string[]): string[] {
   return [...seen];
 }
 
-/** Files that importing `start` loads at once: no dynamic imports, and no files that only give types. */
+/** Returns the files that importing `start` loads at once, without dynamic imports and type-only imports. */
 export function staticReachOf(start: string): string[] {
   const seen = new Set([start]);
   for (const file of seen) {
@@ -92,7 +92,7 @@ function onlyTypes(statement: ts.ImportDeclaration | ts.ExportDeclaration): bool
   return clause?.isTypeOnly === true || (clause !== undefined && !clause.name && allTypes === true);
 }
 
-/** The files along a cycle among `edges`; undefined if there is no cycle. */
+/** Returns the files along a cycle among `edges`, or undefined if there is none. */
 export function findCycle(edges: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();
   const path: string[] = [];
@@ -125,7 +125,7 @@ export function parseTs(file: string, text = read(file)): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.ES2022, true);
 }
 
-/** Every function with a body, nested ones too; a docstring does not count. */
+/** Lists every function with a body, nested ones included. Docstrings are not counted. */
 export function tsFunctions(source: ts.SourceFile): FunctionSize[] {
   const found: FunctionSize[] = [];
   const visit = (node: ts.Node): void => {
@@ -168,8 +168,8 @@ function functionName(node: ts.SignatureDeclaration): string {
 }
 
 /**
- * Every function body at namespace or class scope of a C++ text, by counting braces: comments, strings and
- * preprocessor lines are blanked first. A lambda counts towards the function it is in.
+ * Lists every function body at namespace or class scope of a C++ text by counting braces, after blanking comments,
+ * strings and preprocessor lines. A lambda counts towards its enclosing function.
  */
 export function cppFunctions(text: string): FunctionSize[] {
   const code = blankNonCode(text);
@@ -233,12 +233,12 @@ export function matchingBrace(code: string, open: number): number {
   return code.length - 1;
 }
 
-/** `f(T x = ` before a brace: a default argument. */
+/** True for `f(T x = ` before a brace: a default argument. */
 function insideParentheses(head: string): boolean {
   return head.split("(").length > head.split(")").length;
 }
 
-/** `Foo(int x) : a_` before a brace: a member's initial value, the body comes later. */
+/** True for `Foo(int x) : a_` before a brace: it initializes a member, and the body follows. */
 function isMemberInitializer(head: string): boolean {
   return /\)\s*(?:noexcept\s*)?:[^:]/.test(head) && /[\w>]\s*$/.test(head) && !/\)\s*$/.test(head);
 }
@@ -250,7 +250,7 @@ function isFunctionHead(head: string): boolean {
   return text.includes("(") && !isInitializer(head);
 }
 
-/** True if the brace after `head` begins a value: `= {`, `x{`. */
+/** True if the brace after `head` starts a value: `= {`, `x{`. */
 function isInitializer(head: string): boolean {
   const text = head.trim();
   if (/=\s*$/.test(text)) return true;

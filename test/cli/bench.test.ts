@@ -108,14 +108,15 @@ test.each([
       if ("problem" in row) throw new Error(row.problem);
       expect(row.tokensPerSecond).toBeGreaterThan(0);
       expect(row.ofFloor).toBeUndefined();
-      const work = row.rate / row.tokensPerSecond; // a token
+      const work = row.rate / row.tokensPerSecond; // FLOP or bytes per token
       if (row.what === "training") {
-        // 2 FLOP a weight forward and 4 backward; keys and values of half a sequence of 128, scores and sums
+        // 2 FLOP a weight forward and 4 backward; attention over 64 keys and values on average, half of a sequence of
+        // 128
         expect(work).toBeCloseTo(6 * (2 * n.layerMatrices + 512 * 64) + 6 * 2 * 64 * 128, 3);
       } else if (row.what === "prefill") {
         expect(work).toBeCloseTo(2 * 2 * n.layerMatrices + 2 * 2 * 64 * 24, 3);
       } else {
-        const context = 2 * 2 * 2 * 16 * 24 * bytes; // layers, keys and values, heads, head size, 16 + 8 tokens
+        const context = 2 * 2 * 2 * 16 * 24 * bytes; // layers × (key, value) × heads × head size × (16 prompt + 8 sampled tokens)
         expect(work).toBeCloseTo((2 * n.layerMatrices * bytes + 512 * 64 * 4) / row.size + context, 3);
       }
     }
@@ -135,7 +136,7 @@ const gpuCore = (core: Partial<Core> = {}, gpu = "NVIDIA H200 (sm_90, 139.8 GiB)
   return { ...standIn, info: () => ({ ...standIn.info(), cuda }), ...core };
 };
 
-/** A GPU of known pace: k engine steps take k² seconds; the first step of the trainer takes 100, a later one 2. */
+/** A GPU with scripted timing: k engine steps take k² seconds; the trainer's first step takes 100 seconds, each later one 2. */
 function pacedCore(gpu?: string) {
   const asked: object[] = [];
   const closed: string[] = [];
@@ -170,8 +171,8 @@ function pacedCore(gpu?: string) {
 }
 
 const H200 = { bandwidth: 4.8e12, flops: 989e12 };
-// Qwen3-0.6B: 28 layers of 1024 × (4096 + 2048 + 3 × 3072) weights, an embedding of 151,936 × 1024 that is its head
-// too, and 28 × 2 × 8 × 128 keys and values a token
+// Qwen3-0.6B: 28 layers of 1024 × (4096 + 2048 + 3 × 3072) weights; an embedding of 151,936 × 1024 shared with the
+// head; 28 × 2 × 8 × 128 keys and values a token
 const [LAYERS, HEAD, CACHE] = [28 * 15_728_640, 151_936 * 1024, 28 * 2 * 8 * 128];
 
 test("on a GPU weights, a tied head and keys are two bytes an element; the warm-up counts for nothing", async () => {
@@ -180,7 +181,7 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
   const bytes = 2 * (LAYERS + HEAD + 24 * CACHE);
   const flop = 256 * (6 * (LAYERS + HEAD) + 6 * 28 * 16 * 128 * 128);
   const prompt = 2 * LAYERS + 2 * 28 * 16 * 128 * 24;
-  // steps: 8 to warm up and 16 with one sequence, then 8 and 16 with three at once
+  // 8 warm-up and 16 timed steps with one sequence, then 8 and 16 with three sequences at once
   const [one, three] = [24 ** 2 - 8 ** 2, 48 ** 2 - 32 ** 2];
   const bytesOfThree = bytes + 2 * 2 * 24 * CACHE;
   expect(rows).toEqual([
@@ -225,7 +226,7 @@ test("on a GPU weights, a tied head and keys are two bytes an element; the warm-
   const onGpu = { device: "cuda", weightStorage: "bf16" };
   expect(asked).toEqual([
     expect.objectContaining({ ...onGpu, packedTokens: 256 }),
-    // three sequences of 16 + 16 tokens: two pages each and one spare
+    // three sequences of 16 + 16 tokens take two pages each, plus one spare page
     expect.objectContaining({ ...onGpu, maxRunning: 3, maxContext: 32, pageTokens: 16, pages: 9 }),
   ]);
   expect(closed).toEqual(["engine", "trainer"]);
@@ -290,7 +291,7 @@ test.each([
     expect([...begins]).toEqual(cuSeqlens);
     expect([...mask]).toEqual(Array.from({ length: total }, (_, i) => (cuSeqlens.includes(i) ? 0 : 1)));
     expect(tokens).toHaveLength(total);
-    expect(Math.max(...tokens)).toBeLessThan(512); // ids of the vocabulary
+    expect(Math.max(...tokens)).toBeLessThan(512); // 512 is the vocabulary's size
   },
 );
 

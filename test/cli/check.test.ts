@@ -24,7 +24,8 @@ test("three problems of every domain, the longest prompt, the verifiers, one ste
     expect(found.verifiers.length).toBeGreaterThan(0);
   }
   const bytesOf = (name: string) => findings.plan.roles[0]!.rows.find((row) => row.name === name)!.bytes;
-  // 64 contexts of ceil((64 + 24) / 16) pages and one spare, of 16 tokens; one layer, two heads of 16, keys and values, f32
+  // 64 contexts of ceil((64 + 24) / 16) pages and one spare page of 16 tokens; one layer, two heads of size 16, keys
+  // and values in f32
   expect(bytesOf("keys and values")).toBe(64 * (6 + 1) * 16 * 2 * 16 * 2 * 4);
   expect(bytesOf("optimizer moments, f32")).toBe(findings.plan.network.parameters * 8);
   expect(findings.stages.map(({ name, ok, instead }) => [name, ok, instead])).toEqual(
@@ -125,7 +126,7 @@ describe("a model of the Hub that no table knows", () => {
   const WEIGHTS = "model.safetensors";
   afterEach(() => vi.unstubAllEnvs());
 
-  /** A Hub that has the model, an empty cache, and a recipe that names it. */
+  /** Starts a Hub that serves the model, with an empty cache, and returns a recipe that names the model. */
   async function onHub(path: string) {
     const model = await tinyModel(join(path, "model"), tinyConfig({ max_position_embeddings: 512 }));
     const names = readdirSync(model).filter((name) => name !== WEIGHTS);

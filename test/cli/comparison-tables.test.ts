@@ -5,7 +5,10 @@ import { compareEvaluations, summarizeModel } from "../../lib/suites/index.ts";
 import { honeHere } from "../fixtures/hone-here.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites/scripted.ts";
 
-/** Problem n of eight is right with a seed where `knows(n, seed)`; an answer has `length(n)` tokens. */
+/**
+ * Writes an evaluation in which problem n of eight is right with a seed where `knows(n, seed)`; an answer has
+ * `length(n)` tokens.
+ */
 async function evaluated(
   model: string,
   knows: (n: number, seed: number) => boolean,
@@ -42,7 +45,7 @@ test("a comparison shows who won what, without a terminal's escapes", async () =
 });
 
 test("hone compare prints the paper's row of pooled trainings and its table by solve rate", async () => {
-  // Solve rates of "lp" over two seeds: problems 0 to 3 never, 4 and 5 half, 6 and 7 always.
+  // Solve rates of "lp" over two seeds: 0 for problems 0 to 3, 1/2 for 4 and 5, 1 for 6 and 7.
   const lp = await evaluated("lp", (n, seed) => n >= 6 || (n >= 4 && seed === 0));
   const dap = [
     await evaluated(
@@ -59,14 +62,15 @@ test("hone compare prints the paper's row of pooled trainings and its table by s
   const hone = (...args: string[]) => honeHere(["compare", lp, `dap=${dap.join(",")}`, ...args]);
   const csv = await hone("--tables", "summary,solve-rate", "--format", "csv");
   expect(csv.stderr).toBe("");
-  // Seed-level accuracies of dap: 4/8, 4/8, 6/8, 5/8; mean 0.59375, sample deviation 0.11968. lp: 4/8, 2/8.
+  // dap's accuracies by seed: 4/8, 4/8, 6/8, 5/8 (mean 0.59375, sample deviation 0.11968); lp's: 4/8, 2/8.
   expect(csv.stdout.split("\n\n")[0]!.split("\n")).toEqual([
     "model,sums,seeds,tokens",
     "lp,37.5 (17.7),2,45",
     "dap,59.4 (12.0),4,135",
   ]);
-  // [0, 25): n 0..3. dap is right on n = 2 (seed 0 of the second) and n = 3 (both of it): 3 of 16; those have 120, 160, 160
-  // tokens, the wrong 13 the rest: problems 0..3 have 20, 40, 60, 80 twice and 40, 80, 120, 160 twice: 1200 - 440 = 760.
+  // Bin [0, 25) has problems 0 to 3. In dap's second run seed 0 solves n = 2 and both seeds solve n = 3: 3 of 16, with
+  // 120, 160 and 160 tokens. All 16 answers have 2 × (20 + 40 + 60 + 80) + 2 × (40 + 80 + 120 + 160) = 1200 tokens, so
+  // the 13 wrong ones have 1200 - 440 = 760.
   expect(csv.stdout.trim().split("\n\n")[1]!.split("\n").slice(1)).toEqual([
     '"sums [0, 25)",4,0.0,18.8,–,147,–,25,58,+33',
     '"sums [25, 50)",0,–,–,–,–,–,–,–,–',

@@ -1,4 +1,4 @@
-// The shells themselves are asked what they would offer, where they are installed.
+// Asks each installed shell which completions it would offer.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { completionScript, SHELLS } from "../../lib/cli/completion.ts";
@@ -6,7 +6,7 @@ import { program } from "../../lib/cli/program.ts";
 
 const has = (shell: string) => spawnSync(shell, ["--version"]).status === 0;
 
-/** The completions that bash offers for the last of these words. */
+/** Returns the completions that bash offers for the last word. */
 function offered(...words: string[]): string[] {
   const ask = `${completionScript(program(), "bash")}
 COMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}

@@ -1,4 +1,5 @@
-// Mutants tried, each dies here: any form rejected rejects the row; drops written for accepted rows too.
+// Mutants tried, all killed: a row counts as rejected if any of its forms is rejected; drops are also written for
+// accepted rows.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Mutants tried, each dies here: left counted before its filter, usable without the held-out rows, the paper's number of
-// another kind, files that are not here counted as 0.
+// Mutants tried, all killed: rows left are counted before the filter; usable rows omit the held-out rows; the paper's
+// number is taken from another kind; a missing file counts as 0.
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {
@@ -23,7 +23,7 @@ function counted(source: SourceCount): CountedSource {
 const [problem] = DATASETS.taco.samples!.rows() as Record<string, unknown>[];
 const taco = (question: string, rest: object = {}) => ({ ...problem, question, ...rest });
 
-/** Ten easy problems, and one row for each thing that can become of another. */
+/** Ten easy problems, and one row for each way in which a row is dropped. */
 const TACO = [
   ...Array.from({ length: 10 }, (_, i) => taco(`Problem ${i}.`)),
   taco("Hard.", { difficulty: "HARD" }),

@@ -1,5 +1,5 @@
-// Recipes in YAML and JSON: what each trap of YAML becomes, and where an error says that it is. The values that YAML 1.2
-// gives were written down from its specification (10.3.2, the core schema), not from the parser.
+// Recipes in YAML and JSON: what YAML's pitfalls turn into, and which place an error names. The expected values come
+// from the YAML 1.2 specification (10.3.2, the core schema), not from the parser.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -132,10 +132,10 @@ empty:
 test.each([
   ["domains.math.weight", "line 3, column 13"],
   ["domains.math.rewards.a.b.weight", "line 5, column 22"],
-  ["domains.math", "line 2, column 3"], // for a section, the place of its name
+  ["domains.math", "line 2, column 3"], // for a section the place is that of its name
   ["domains.other.weight", "line 3, column 13"], // merged
   ["domains.other.source", "line 8, column 13"],
-  ["domains.other.nothing", "line 6, column 3"], // the last of the path that is there
+  ["domains.other.nothing", "line 6, column 3"], // the path's last part that exists
   ["sinks.1", "line 10, column 3"],
   ["empty", "line 13, column 7"],
   ["", undefined],

@@ -5,7 +5,7 @@ import { judgeHere, right, said, scratchFolder, scripted, sums } from "../suites
 
 test("hone data useful says which share of groups teaches something, and what it estimated", async () => {
   const dir = scratchFolder();
-  // Answers eight problems twice each: 0 to 3 never right, 4 and 5 once, 6 and 7 always.
+  // Answers eight problems twice each: problems 0 to 3 always wrong, 4 and 5 right once, 6 and 7 always right.
   const answerer = scripted((problem, seed) => {
     const n = Number(/\d+/.exec(problem.question)![0]);
     return n >= 6 || (n >= 4 && seed === 0) ? right(problem) : said("\\boxed{-1}");
@@ -14,7 +14,7 @@ test("hone data useful says which share of groups teaches something, and what it
   const pairs = await honeHere(["data", "useful", dir, "--group", "2"]);
   expect(pairs.stdout).toMatch(/^sums +8 +2 +50\.0 % +25\.0 % +25\.0 %$/m);
   expect(pairs.stdout).not.toContain("estimated");
-  // A uniform prior: 1 - E[s^4] - E[(1 - s)^4] is 5/7 after one of two, 19/35 after none or both.
+  // Under a uniform prior 1 - E[s^4] - E[(1 - s)^4] is 5/7 after one right answer of two, 19/35 after none or two.
   const fours = await honeHere(["data", "useful", dir, "--group", "4"]);
   expect(fours.stdout).toMatch(/^sums .* 58\.6 %$/m);
   expect(fours.stdout).toContain("8 problems have fewer than 4 answers");

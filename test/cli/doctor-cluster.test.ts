@@ -66,7 +66,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
     async () => {
       const store = `unix:${join(dir, "killed.sock")}`;
       await using watch = await serveStore(store, { run: "doctor-cluster" });
-      // long tests: there is time to kill one; who is left waits for it to the end
+      // the tests are long, so that one can be killed while they run; the others wait for it until the deadline
       const args = [...HONE, "doctor", "--cluster", "--store", store, "--deadline", "10", "--wait", PATIENCE];
       const started = [0, 1, 2].map((rank) =>
         spawn(process.execPath, args, {

@@ -1,4 +1,4 @@
-// Mutant tried and killed: no answer taken for right.
+// Mutant tried, killed: a missing answer counts as right.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
@@ -88,7 +88,7 @@ test("data nobody has rows for, and a model nobody knows, are errors", async () 
 });
 
 test("the step trains on advantages that differ, whatever the model answers; an outage is an error", async () => {
-  // without a length penalty nothing but the verdicts tells rollouts apart
+  // without a length penalty rollouts of a group differ only by their verdicts
   const lengthPenalty = { kind: "none", bufferTokens: 20 } as const;
   await using rehearsal = await rehearse(smallRecipe({}, { lengthPenalty }));
   const wrong = { status: "wrong", score: 0, reason: "" } as const;

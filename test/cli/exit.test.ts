@@ -93,7 +93,7 @@ test("the first signal aborts, the second ends the process at once", async () =>
     if (!before.includes("ready") && said.includes("ready")) child.kill("SIGTERM");
     if (!before.includes("draining") && said.includes("draining")) child.kill("SIGINT");
   });
-  const [code] = await once(child, "close"); // its last output may come after its exit
+  const [code] = await once(child, "close"); // the last output may arrive after the exit
   expect(code).toBe(EXIT.aborted);
   expect(said).toMatch(/ready\n(SIGTERM: .*\n)?draining\n/);
 });

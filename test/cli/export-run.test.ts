@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Writes the record of a run whose model does not have the procedural vocabulary, unless a test asks for it. */
+/** Writes the run.json of a run whose model lacks the procedural vocabulary, unless a test asks for it. */
 const manifest = (model: object, tokenizer = "model") => {
   const config = { ...defineRecipe(minimal()), tokenizer, model };
   return writeRunManifest(run, { name: "r", config, seeds: {}, versions: {} });
@@ -93,7 +93,7 @@ test("hone export takes a step by its number, or the best of those that were eva
   expect(await exported("--step", "2", "--checkpoint", "step-000004")).toContain("cannot be used with");
 });
 
-/** The tensors of the model, without the optimizer's moments beside them. */
+/** The model's tensors, without the optimizer's moments. */
 function modelTensors(folder: string) {
   return new Map([...readFolder(folder)].filter(([name]) => !/^[mv]\./.test(name)));
 }
@@ -138,7 +138,7 @@ test("a step too small for bf16 is told with both figures, a model that did not 
   };
   const exported = (options: object) =>
     exportRun({ run, target: join(dir, "out"), force: true, ...options }, async () => source);
-  shifted(300); // in the last 16 of 24 bits: bf16 keeps the other 8
+  shifted(300); // changes the mantissa's low bits, which bf16 drops
   const half = await exported({ dtype: "bf16" });
   expect(half.changeInF32!.changed).toBe(half.changeInF32!.weights);
   expect(half.change!.changed).toBeLessThan(half.change!.weights / 100);

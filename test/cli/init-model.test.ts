@@ -14,7 +14,7 @@ function model(name: string, change = {}): string {
   const folder = join(dir, name);
   mkdirSync(folder);
   writeModelFiles(folder, tinyConfig(change));
-  writeFileSync(join(folder, "model.safetensors"), ""); // no weights are read
+  writeFileSync(join(folder, "model.safetensors"), ""); // the weights are not read
   return folder;
 }
 const row = (question: string) => ({ question }) as KeptRow;
@@ -23,7 +23,7 @@ test("lengths are those of the model's own tokens, in steps of 64, within half i
   const folder = model("own");
   const short = await lookAtModel(folder, [row("a"), row("bb")]);
   expect(short).toMatchObject({ maxPromptTokens: 64, maxOutputTokens: 448 });
-  // 300 letters that the small tokenizer knows as bytes alone
+  // 300 letters that the small tokenizer encodes as bytes
   const long = await lookAtModel(folder, [row("a"), row("#@".repeat(150))]);
   expect(long.maxPromptTokens).toBe(256);
   expect(long.maxOutputTokens).toBe(256);
@@ -43,7 +43,7 @@ test("of a published model that is not here, its known config serves, and prompt
   expect(found.said).toMatch(/prompts up to 164 tokens, guessed by their characters/);
   await expect(lookAtModel("org/nowhere", [row("a")])).rejects.toMatchObject({
     code: "HONE_ERR_HUB",
-    message: expect.stringContaining("is not in the"), // the message goes on with "cache": no request was sent
+    message: expect.stringContaining("is not in the"), // the message ends with "cache": no request was sent
   });
 });
 

@@ -1,4 +1,4 @@
-// `hone check` with a language model as the judge: alive, dead, unauthorised, answering nonsense.
+// Tests `hone check` with a language model as the judge that is alive, dead, refuses the key, or answers nonsense.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 
 let written = 0;
-/** Checks a recipe whose only domain is judged as `fields` say. */
+/** Checks a recipe whose only domain has a judge with these `fields`. */
 async function check(fields: object, ...flags: string[]): Promise<{ status: number; text: string }> {
   written += 1;
   const recipe = {

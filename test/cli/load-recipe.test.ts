@@ -106,7 +106,7 @@ test("modules and Python files are found beside the recipe, data and models ther
   };
   const recipe = await loadRecipe(file("beside/r.yaml", stringify({ ...rest, domains })));
   const seen = (name: string) => relative("", join(dir, "beside", name));
-  const sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; // of nothing
+  const sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"; // the hash of an empty file
   expect(recipe.domains).toMatchObject({
     a: { source: `jsonl:${seen("rows.jsonl")}`, reward: { python: `${seen("f.py")}#f`, sha256 } },
     b: { reward: `${seen("m.ts")}#f` },

@@ -55,7 +55,7 @@ test("check loads a TypeScript recipe, applies overrides, tries data and verifie
     domains: Record<string, object>;
   };
   expect(findings.recipe).toMatchObject({ name: "from-a-file", training: { steps: 7 } });
-  // 226 x 32 embedding, tied; 4 x 32 x 32 attention, 3 x 32 x 64 MLP, 3 norms of 32
+  // 226 × 32 embedding, tied; 4 × 32 × 32 attention, 3 × 32 × 64 MLP, 3 norms of 32
   expect(findings.plan.network.parameters).toBe(226 * 32 + 4 * 32 * 32 + 3 * 32 * 64 + 3 * 32);
   expect(findings.stages.every(({ ok }) => ok)).toBe(true);
   expect(findings.domains["math"]).toMatchObject({ questions: { length: 3 }, verifiers: ["residue"] });
@@ -185,7 +185,7 @@ const ENDS: readonly (readonly [what: string, penalty: string, code: number])[] 
 test.each(long ? ENDS : ENDS.slice(0, 1))(
   "a run that %s",
   (_, penalty, code) => {
-    // a model that has seen nothing answers nothing right: without a length penalty no group has a difference to learn from
+    // an untrained model answers everything wrong: without a length penalty no group has a difference to learn from
     const recipe = file("nothing.ts", RECIPE);
     const settings = [
       `lengthPenalty.kind=${penalty}`,
@@ -339,7 +339,7 @@ test("schema prints a JSON Schema, version the version", async () => {
   expect(hone("--version").stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
 
-// tsx, which stands in for a stale dist/, does not start under such limits itself.
+// tsx, which runs the sources when dist/ is stale, cannot start under these limits.
 test.skipIf(HONE[0] === "--import").each([20, 40, 64])(
   "where %d files may be open, it says so instead of losing itself among imports",
   (files) => {

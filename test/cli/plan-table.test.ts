@@ -1,4 +1,4 @@
-// The table of docs/reference/models.md is what the command prints.
+// docs/reference/models.md contains the table that the command prints.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { planTableText } from "../../lib/cli/plan-table.ts";

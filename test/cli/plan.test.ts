@@ -20,7 +20,7 @@ test("every class with its share, the total, what is free, and the tokens that f
   expect(text).toMatch(/^ {2}weights, bf16, engine +1\.1 GiB {2}1\.4 %$/m);
   expect(text).toMatch(/^ {2}free +\d+\.\d GiB +\d+\.\d %$/m);
   expect(text).toMatch(/^ {2}keys and values of [\d,]+ tokens asked for; [\d,]+ would fit$/m);
-  // right-aligned: every line of a table ends in the same column
+  // right-aligned: all lines of a table end in the same column
   const ends = text.split("\n").filter((line) => line.endsWith(" %"));
   expect(new Set(ends.slice(0, 4).map((line) => line.length)).size).toBe(1);
 });

@@ -1,9 +1,9 @@
-// Mutants tried: see the rules; each broken in turn, a test below fails.
+// Mutants tried: breaking each of the printer's rules in turn makes a test below fail.
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { progress, whileWaiting, withProgress } from "../../lib/cli/progress.ts";
 
-/** What is printed when each value is told at its time in milliseconds. */
+/** Returns what is printed if each value is reported at its time in milliseconds. */
 function telling(
   isLive: boolean,
   tellings: readonly (readonly [ms: number, text: string, isLast?: boolean])[],

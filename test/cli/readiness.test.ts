@@ -1,5 +1,5 @@
-// The paper's recipe on 8 nodes, without a GPU: a real Slurm starts 8 agents, which start all processes, up to where each
-// would open its device. All 72 take minutes of processor time.
+// The paper's recipe on 8 nodes, without a GPU: a real Slurm starts 8 agents, and they start every process, which stops
+// before it opens its device. Starting all 72 takes minutes of processor time.
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,10 @@ afterAll(() => rmSync(top, { recursive: true, force: true }));
 
 const ROW = /^(\d) +(\d) +((?:trainer|actor|verifier)\.\d+) +(\d+) +([\d.]+) +(\d+)$/gm;
 
-/** The table that `hone agent --dry-run` prints on 8 nodes. @param each trainers of a node, and actors, beside a verifier host */
+/**
+ * Returns the table that `hone agent --dry-run` prints on 8 nodes. @param each the number of trainers, and of actors,
+ * of a node
+ */
 async function tableOf(each: number, dir: string): Promise<string> {
   await using slurm = await SlurmCluster.start(NODES);
   await using store = await RedisServer.start(["--appendonly", "no"]);
@@ -32,10 +35,10 @@ async function tableOf(each: number, dir: string): Promise<string> {
   ];
   const agent = [...HONE, "agent", join(ROOT, "recipes/apriel-15b.ts"), "--dry-run", ...asWords(gpus)];
   const where = ["--dir", dir, "--store", `${store.url}?appendonly=no`];
-  return await slurm.run("srun", ...nodes, process.execPath, ...agent, ...where); // rejects unless all end with 0
+  return await slurm.run("srun", ...nodes, process.execPath, ...agent, ...where); // rejects unless every task exits with 0
 }
 
-/** Runs it and compares all there is to see. @param each trainers of a node, and actors */
+/** Runs `hone agent` and compares every row of the table. @param each the number of trainers, and of actors, of a node */
 async function expectFilled(each: number) {
   const dir = join(top, String(each));
   const table = await tableOf(each, dir);

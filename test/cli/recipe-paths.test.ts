@@ -11,7 +11,7 @@ for (const name of ["rows.jsonl", "f.py", "m.ts", "t.jinja", "drops.json"])
 mkdirSync(join(dir, "openai/gsm8k"), { recursive: true });
 
 const file = join(dir, "recipe.yaml");
-/** A file of the recipe's folder as a path from the working folder. */
+/** Spells a file of the recipe's folder as a path from the working folder. */
 const seen = (name: string) => join(relative("", dir), name);
 
 test("a path that is there beside the recipe is named as the working folder sees it", () => {

@@ -10,7 +10,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 
 let dir: string;
-/** The rollouts of step 2 as the run reported them. */
+/** The rollouts of step 2 as the run's listener received them. */
 const told: (ScoredRollout & { readonly id: number })[] = [];
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), "hone-rollouts-verb-"));

@@ -9,7 +9,7 @@ const read = (rows: number, share: number): RowsRead => ({
   share,
 });
 
-/** What is printed when these counts are told, each at its second. */
+/** Returns what is printed if each count is reported at its second. */
 async function saying(told: readonly (readonly [second: number, RowsRead])[], isLive = false) {
   const said: string[] = [];
   let nowMs = 0;

@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** run.json of a run that was asked with this text. */
+/** Writes the run.json of a run that used this chat template. */
 function record(text: string): void {
   const recipe = {
     ...defineRecipe(minimal()),

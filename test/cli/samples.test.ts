@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Matches characters that a terminal acts on. */
+/** Matches characters that a terminal interprets. */
 const ACTED_ON = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/u;
 
 test.each([

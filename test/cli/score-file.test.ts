@@ -92,7 +92,7 @@ test.skipIf(!existsSync(MODEL)).each([
 test.skipIf(!existsSync(MODEL))(
   "a log-probability that is no number, and a weight that is none, are errors (skipped without goldens)",
   async () => {
-    // Logits over a temperature this low are infinite, and infinity less infinity is no number.
+    // Logits divided by so low a temperature are infinite, and infinity minus infinity is NaN.
     const file = join(dir, "ids.jsonl");
     writeFileSync(file, '{"ids": [1, 2]}\n{"ids": [3]}\n');
     await expect(scoreFile(MODEL, file, 1e-40).next()).rejects.toMatchObject({
@@ -123,7 +123,7 @@ test.skipIf(!existsSync(MODEL))(
     const told: string[] = [];
     const show = (text: string) => void told.push(text);
     for await (const _ of scoreFile(MODEL, file, 1, { device: "cpu" }, { show, everyMs: 1 }));
-    // a busy machine may come back to this process when a pass is over, and then says nothing of it
+    // on a busy machine a pass may end before the timer fires, and is then not reported
     expect(told).not.toHaveLength(0);
     const passes = /ids\.jsonl:(?:1: 4001|18: 4000|34: 4000|50: 3000) tokens, \d+ s so far$/;
     for (const line of told) expect(line).toMatch(passes);

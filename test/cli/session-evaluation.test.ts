@@ -27,7 +27,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const recipe = smallRecipe({ steps: 4 }, { evaluation: { problemsPerDomain: 4 } });
 const saved = () => JSON.parse(readFileSync(join(dir, "summary.json"), "utf8")) as RunSummary;
 
-/** The verifiers, but some held-out answers get no verdict. */
+/** Wraps the verifiers so that some held-out answers get no verdict. */
 const without = (lost: (domain: string, call: number) => boolean, before = 0): typeof verifiers => {
   const calls = new Map<string, number>();
   return {

@@ -40,7 +40,7 @@ const steps = () =>
     .map((name) => Number(name.slice(5)))
     .sort((a, b) => a - b);
 
-/** The summary from which the page in report.html shows its results. */
+/** The summary that the page in report.html displays. */
 function shownSummary(report: string): RunSummary {
   const data = /id="frozen">(.*?)<\/script>/s.exec(readFileSync(report, "utf8"))![1]!;
   return JSON.parse(data).answers["summary?run=0"];

@@ -124,7 +124,7 @@ test("hooks hear what a run's hooks hear: the first after the evaluation before,
   const steps = readFileSync(join(dir, "steps.jsonl"), "utf8").trim().split("\n");
   const { metrics } = JSON.parse(steps.at(-1)!) as { metrics: Record<string, number> };
   expect(metrics["dropped/total/hook/math"]).toBeGreaterThan(0);
-  // rewards of 0 to 3 in every group, whatever the verdicts said
+  // every group has the rewards 0 to 3, whatever the verdicts are
   expect(metrics["reward/mean"]).toBe(1.5);
 });
 
@@ -204,7 +204,7 @@ test("a report that cannot be written is a warning with the error of the process
 });
 
 test("a folder that is in use, or holds a run, is refused before any process of the run starts", async () => {
-  vi.stubEnv("HONE_STORE", "nats://no-store-at-all"); // what processes would be refused for
+  vi.stubEnv("HONE_STORE", "nats://no-store-at-all"); // a store for which the run's processes would be refused
   onTestFinished(() => void vi.unstubAllEnvs());
   const several = smallRecipe({ steps: 4 }, { hardware: { processes: { actors: 1, trainers: 0 } } });
   const begin = () => trainAndEvaluate(several, { dir, terminal, verifiers });

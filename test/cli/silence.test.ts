@@ -1,4 +1,4 @@
-// Mutants that die here: a line every second, a line after progress, silence during an evaluation.
+// Mutants tried, all killed: a line every second, a line after progress, silence during an evaluation.
 import { expect, onTestFinished, test } from "vitest";
 import { Silence } from "../../lib/cli/silence.ts";
 

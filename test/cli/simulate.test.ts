@@ -42,7 +42,7 @@ test("several actors follow from one, and from a run of as many processes only",
   const [fit, answers] = [recordedFleet(), recordedRun()];
   const three = await chooseMachine(asks(3, 1), { fit, answers });
   expect([three.machine.actors, three.machine.shared!.cores]).toEqual([3, 2]);
-  // the other run's groups: math is kept there too, and its verdicts take time
+  // the outcomes come from the other run: math's groups are kept there too, and its verdicts take time
   expect(three.outcomes!("math", 0, 4, 0).verify[0]).toBeGreaterThan(1e-3);
   for (const [recipe, run] of [
     [asks(3, 2), fit],

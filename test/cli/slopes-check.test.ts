@@ -7,7 +7,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const SETTINGS = { clipLow: 3e-3, clipHigh: 4e-3, sequenceWeight: "uniform" } as const;
 
-/** Clips the weight and holds it: the gradient flows through the log-prob alone. */
+/** Clips the weight and holds it constant: the gradient flows through the log-prob alone. */
 const cispo: SlopesFunction = ({ logprobs, behaviorLogprobs, tokenAdvantages, totalTokens, out }) => {
   let loss = 0;
   for (let t = 0; t < out.length; t++) {

@@ -75,7 +75,7 @@ test("a server that the folder names is not asked, and gets no password, unless 
   expect(processes[1]!.doing).toBe(`its store, ${address}, is asked with --store <address>, or with --trust`);
   expect(asked).toEqual([]);
   void asTheStoreSays(silent(address), undefined, Trust.all).catch(() => {});
-  await expect.poll(() => asked.join(""), { timeout: patient(10_000) }).toContain("hunter2"); // what it would get
+  await expect.poll(() => asked.join(""), { timeout: patient(10_000) }).toContain("hunter2"); // with --trust the password is sent
   vi.unstubAllEnvs();
   server.close();
 });

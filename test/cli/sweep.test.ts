@@ -38,7 +38,7 @@ test("a recipe is a sweep of itself; a sweep file is one with its own name; sett
 test("the shipped sweeps: the paper's candidate sets, and its ablations at the size of the quick start", async () => {
   const load = (name: string) => loadSweep(join(import.meta.dirname, `../../recipes/sweeps/${name}.ts`), []);
   const { axes } = await load("apriel");
-  // appendix C, table of candidate values
+  // appendix C, the table of candidate values
   expect(Object.entries(axes!).map(([name, choices]) => [name, Object.keys(choices).length])).toEqual([
     ["learning rate", 5],
     ["clip", 2],

@@ -26,7 +26,7 @@ describe.skipIf(noAddon !== undefined)("the stage of a teacher", () => {
     });
     const [later] = await teacherStage(recipe, model, false);
     expect(later!.said).toContain("only once both are downloaded");
-    const published = recipeOf("Qwen/Qwen3-4B"); // its sizes are known, its files are not here
+    const published = recipeOf("Qwen/Qwen3-4B"); // the sizes are known although the files are not downloaded
     expect((await teacherStage(published, model, true))[0]!.said).toMatch(
       /^4,022,468,096 parameters; its tokenizer/,
     );

@@ -12,7 +12,7 @@ import { MlflowServer } from "../trackers/mlflow-server.ts";
 
 const signal = AbortSignal.timeout(patient(60_000));
 
-/** A run folder in which two steps wait for MLflow and for a tracker of an entry script. */
+/** Writes a run folder in which two steps wait for MLflow and for a tracker of an entry script. */
 async function waiting(url: string): Promise<string> {
   const dir = scratch();
   mkdirSync(dir, { recursive: true });

@@ -1,5 +1,4 @@
-// Mutants tried: batches awaited out of order, blank lines counted as
-// cases, lines numbered without blank ones.
+// Mutants tried: batches are awaited out of order, blank lines count as cases, line numbers skip blank lines.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -92,6 +92,6 @@ test("a warm start may show the episodes of an environment that has an expert, a
   const other = define({ ...shown, expert: () => "y" }).domains["math"]!.environment;
   expect((other as { sha256: string }).sha256).not.toBe((environment as { sha256: string }).sha256);
   define("calculator");
-  define(environment); // as a recipe read from JSON has it
+  define(environment); // an environment as a recipe read from JSON has it
   expect(() => define(mine)).toThrow("names math, whose environment has no expert");
 });

@@ -1,4 +1,5 @@
-// What a refused recipe is told: the values or the form that each field takes, and whose other name was meant.
+// Tests what an error says about a field of a recipe: the values or the form it takes, and the other trainer whose name
+// for the field was used.
 import { expect, test } from "vitest";
 import { issuesOf } from "./recipes.ts";
 

@@ -15,7 +15,7 @@ test.each([
 });
 
 test("long text has no nearest name, and is refused at once", () => {
-  const long = "clipHigh".repeat(2 ** 17); // 1 MiB: whole tables of edits would take seconds
+  const long = "clipHigh".repeat(2 ** 17); // 1 MiB: full tables of edit distances would take seconds
   const started = performance.now();
   expect(nearest(long, KEYS)).toBeUndefined();
   expect(nearest(long, [`${long}x`])).toBeUndefined();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { count, decay, fraction, orOff, positive, size, tokens } from "../../lib/config/numbers.ts";
 
-/** Field, numbers it takes, numbers it refuses; the core is asked by test/e2e/recipe-bounds.test.ts. */
+/** A field, numbers it accepts, numbers it refuses; test/e2e/recipe-bounds.test.ts asks the core. */
 test.each([
   ["positive", positive(), [1e-37, 1, 1e38], [0, -1, 1e-38, 1e39, Number.NaN, Number.POSITIVE_INFINITY]],
   ["positive up to 2", positive(2), [2], [2.1]],

@@ -40,7 +40,7 @@ test("a recipe that goes on from a folder has that folder's tokenizer and no siz
   const folder = { ...minimal(), model: { folder: "models/tiny" } };
   const { model, tokenizer, engine } = defineRecipe(folder);
   expect({ model, tokenizer }).toEqual({
-    model: { folder: "models/tiny" }, // how its weights are stored is for its config.json to say
+    model: { folder: "models/tiny" }, // the model's config.json decides how its weights are stored
     tokenizer: "model",
   });
   expect(engine.pages).toBe(64 * 9);

@@ -20,7 +20,7 @@ export function issuesOf(input: unknown): readonly ConfigIssue[] {
   return [];
 }
 
-/** A copy of the recipe with new values at dotted paths. */
+/** Copies the recipe and sets new values at dotted paths. */
 export function changed(changes: Readonly<Record<string, unknown>>): unknown {
   const copy = structuredClone(minimal()) as unknown as Record<string, unknown>;
   for (const [path, value] of Object.entries(changes)) {

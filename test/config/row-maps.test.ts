@@ -8,7 +8,7 @@ import { openProblemSource, rowMapOf } from "../../lib/domains/index.ts";
 import { fileHash } from "../../lib/trust.ts";
 import { minimal } from "./recipes.ts";
 
-// Mutants tried: functions lost by an override, the maps of sets left out, a module without its hash.
+// Mutants tried: an override loses functions, the maps of sets are ignored, a module has no hash.
 
 const folder = mkdtempSync(join(tmpdir(), "hone-row-maps-"));
 afterAll(() => rmSync(folder, { recursive: true }));

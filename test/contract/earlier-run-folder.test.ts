@@ -1,4 +1,4 @@
-// A run folder as commit c432c4e5 wrote it, of its own data, shortened: what that version left is read by today's.
+// Today's version reads a run folder that commit c432c4e5 wrote, here with shortened data of our own.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +10,7 @@ import { RUN_FILES } from "../../lib/metrics/index.ts";
 import { compareRuns, listRuns } from "../../lib/runs/index.ts";
 import { problems, SampleIndex } from "../../lib/samples/index.ts";
 
-/** Two draws of a row had two ids, and nothing that said so: no identity, no row, no beginning. */
+/** In c432c4e5 two draws of a row had two ids and nothing recorded that they were the same row. */
 const drawn = (problem: string, id: number) => ({
   problem,
   id,

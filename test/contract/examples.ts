@@ -2,8 +2,8 @@ import { FAMILIES } from "../../lib/domains/families.ts";
 import { CounterRandom } from "../../lib/random.ts";
 
 /**
- * Right answers for every registered verifier. They come from the problem families that name the verifier, or from rows
- * here: a new verifier without a family needs a row.
+ * Right answers for every registered verifier, from the problem families that name the verifier or from rows here. A
+ * new verifier without a family needs a row.
  */
 export interface Example {
   readonly reference: unknown;

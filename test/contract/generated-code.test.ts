@@ -1,4 +1,5 @@
-// Mutants tried: only the first test run; what is printed searched for the answer; the first fenced block taken.
+// Mutants tried: only the first test runs; the answer is searched in the printed output; the first fenced block is
+// taken.
 import { expect, test } from "vitest";
 import { code } from "../../lib/domains/code/verify.ts";
 import { sandboxChoice } from "../../lib/sandbox/index.ts";
@@ -6,13 +7,13 @@ import { codeStatements } from "../fixtures/code-statements.ts";
 import { Dice } from "../fixtures/math-dice.ts";
 import { longest } from "../long.ts";
 
-/** Seven draws are over 400 programs; one of them is what `npm test` has time for. */
+/** Seven rounds draw over 400 programs; `npm test` has time for one round. */
 const ROUNDS = longest ? 7 : 1;
 const AT_ONCE = 4;
-/** Share of right programs that may be refused. */
+/** The share of right programs that may be refused. */
 const MOST_REFUSED = 0.02;
 
-/** The slower sandboxes take minutes for this; they have tests of their own. */
+/** The slower sandboxes need minutes for this and have their own tests. */
 const runsPrograms = (await sandboxChoice()).sandbox?.name === "bubblewrap";
 
 test.skipIf(!runsPrograms)(

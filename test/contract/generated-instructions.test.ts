@@ -1,4 +1,5 @@
-// Mutants tried: strict's wordless rule left out; the elements of the checkers counted, one constraint after the other.
+// Mutants tried: strict skips its rule against wordless answers; elements are counted as the original checkers do, each
+// for one constraint after the other.
 import { expect, test } from "vitest";
 import { instructionFollowing } from "../../lib/domains/instruction-following/verify.ts";
 import { GENERATED_IDS, type GeneratedCase, generatedCases } from "../fixtures/instructions/cases.ts";
@@ -6,7 +7,7 @@ import { Dice } from "../fixtures/math-dice.ts";
 import { longest } from "../long.ts";
 
 const ROUNDS = longest ? 60 : 6;
-/** Share of honest, compliant answers that may be refused. */
+/** The share of honest, compliant answers that may be refused. */
 const MOST_REFUSED = 0.02;
 
 async function statusOf({ id, args, response }: GeneratedCase): Promise<string> {

@@ -1,4 +1,4 @@
-// Mutants tried: boxes with "or" between them read as the last one; text around a box's answer passed over.
+// Mutants tried: of several boxes joined by "or" the last is taken; text around a box's answer is ignored.
 import { expect, test } from "vitest";
 import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
 import { logic } from "../../lib/domains/logic/verify.ts";
@@ -8,16 +8,16 @@ import { Dice } from "../fixtures/math-dice.ts";
 import { longest } from "../long.ts";
 
 const DRAWS = longest ? 25 : 3;
-/** Share of right answers that may be refused. */
+/** The share of right answers that may be refused. */
 const MOST_REFUSED = 0.02;
 
-/** Games that read the whole response as the answer: words beside it are part of it. */
+/** Games that take the whole response as the answer, so that extra words make it wrong. */
 const WHOLE: ReadonlySet<string> = new Set([
   "dyck_language",
   "dyck_language_errors",
   "dyck_language_reasoning_errors",
 ]);
-/** Games with more than one solution, which a changed cell may be. */
+/** Games with more than one solution: a changed cell may give another right one. */
 const MANY: ReadonlySet<string> = new Set(["math_path"]);
 
 test(`strict accepts each game's solution as models write it, and neither near misses nor hedges nor nothing`, async () => {

@@ -1,5 +1,5 @@
-// Mutants tried: only the first line behind "Answer:"; end tokens left in; the last box alone; qualifiers of the unknown
-// dropped; k in N for k in Z; an option's letter without what it stands for.
+// Mutants tried: only the first line after "Answer:" is read; end tokens stay in; only the last box is read; qualifiers
+// of the unknown are dropped; "k in N" is read as "k in Z"; an option's letter is not replaced by its text.
 import { expect, test } from "vitest";
 import { math } from "../../lib/domains/math/verify.ts";
 import { Dice } from "../fixtures/math-dice.ts";
@@ -7,7 +7,7 @@ import { mathStatements, type Statement } from "../fixtures/math-statements.ts";
 import { longest } from "../long.ts";
 
 const ROUNDS = longest ? 1500 : 150;
-/** Share of right answers that may be refused. */
+/** The share of right answers that may be refused. */
 const MOST_REFUSED = 0.02;
 
 function accepted({ gold, text, after }: Statement): boolean {

@@ -1,5 +1,5 @@
-// A thousand completions made to hang, exhaust or confuse whoever reads them, to every registered verifier through
-// the pool: none may cost more than its limit, take the pool down, or be anybody's fault but its own.
+// Gives every registered verifier a thousand completions that are made to hang, exhaust or confuse it, through the
+// pool. None may exceed its time limit, end the pool or count as a fault of ours.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, expect, test } from "vitest";
 import { VERIFIERS } from "../../lib/domains/index.ts";
@@ -13,7 +13,7 @@ const DEEP = 100_000;
 const TEN_MEGABYTES = 10_000_000;
 const GROUP = 16;
 
-/** Openings and chains of every language that a verifier reads, without an end. */
+/** Brackets and operators of every language that a verifier reads, repeated without an end. */
 const UNITS = [
   ..."[({<'\"\\-+*^_$&#`,.:;=9 \n\t\0",
   "\\boxed{",
@@ -61,7 +61,7 @@ const PROTOTYPE_KEYS = [
   "__defineGetter__",
 ];
 
-/** Short texts that ask for long work. */
+/** Short texts whose evaluation takes long. */
 const BOMBS = [
   "\\boxed{9^{9^{9^{9}}}}",
   "\\boxed{100000!}",
@@ -94,7 +94,7 @@ function hostileTexts(): string[] {
 }
 
 /**
- * Milliseconds by which the watchdog may be late: 100 of its own, and those for which the machine did not run this
+ * Milliseconds by which the watchdog may be late: 100, plus the longest time for which the machine did not run this
  * thread.
  */
 const lag = monitorEventLoopDelay({ resolution: 10 });

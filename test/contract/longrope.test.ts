@@ -1,5 +1,5 @@
-// A tiny Phi-3 with longrope against transformers in float64, on both sides of its 4,096 original positions, and the engine
-// against the trainer past them. Made by scripts/make-longrope-golden.py.
+// Compares a tiny Phi-3 with longrope against transformers in float64, below and above its 4,096 original positions,
+// and the engine against the trainer above them. scripts/make-longrope-golden.py made the goldens.
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, test } from "vitest";
 import { generateTokens, type LoadedModel, loadModel, scoreSequences } from "../../lib/inference/index.ts";
@@ -32,7 +32,7 @@ describe("log-probabilities are those of transformers", () => {
       model = await loadModel(FOLDER, { maxContext: () => Promise.resolve(length) });
       expect(model.maxPositions).toBe(length > 4096 ? 16_384 : 4096);
       const logprobs = await logprobsOf(tokens(length));
-      // transformers keeps frequencies in f32: at position 4,000 its angles are off by 2e-4.
+      // transformers keeps frequencies in f32, so that at position 4,000 its angles are off by 2e-4.
       for (const [place, wanted] of Object.entries(golden[String(length)]!))
         expect(Math.abs(logprobs[Number(place)]! - wanted), place).toBeLessThan(2e-4);
     },

@@ -1,7 +1,7 @@
-// Right answers however they are written, and wrong ones however they are dressed. Rules and answers are made from seeds;
-// `npm run test:all` judges ten times as many.
-// Mutants tried: a period, a font or a colour left in; single letters as units; units of two kinds equal; bases dropped;
-// decimals compared to six places; ellipses dropped; 3:4:5 as a quotient; letters folded beside their capitals.
+// Accepts right answers in every spelling, and refuses wrong ones in any formatting. Rules and answers are drawn from
+// seeds; `npm run test:all` judges ten times as many. Mutants tried: a period, a font or a colour stays in; single
+// letters count as units; units of two kinds are equal; bases are dropped; decimals are compared to six places;
+// ellipses are dropped; 3:4:5 is read as a quotient; small and capital letters are equal.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ function accepted(gold: string, answer: string): boolean {
   return (verdict as { status: string }).status === "correct";
 }
 
-/** Refused though right, and accepted though wrong, in the examples that acceptance found. */
+/** Right answers that were refused, and wrong ones that were accepted, before. */
 describe("examples", () => {
   test.each([
     ["\\frac12", "\\frac12."],
@@ -151,7 +151,7 @@ describe("examples", () => {
   );
 });
 
-/** Gives each spelling as it is and with one rewriting. */
+/** Yields each spelling unchanged and with one rewriting. */
 function* dressed(
   spellings: readonly string[],
   dresses: readonly Dress[],
@@ -186,7 +186,7 @@ test(`${REWRITINGS} rewritings are accepted, and every wrong answer in the same 
   expect(apart).toEqual([]);
   expect(worn.size).toBe(1 + DRESSES.length + NUMBER_DRESSES.length);
   expect(wrong).toBeGreaterThan(2 * REWRITINGS);
-}, 900_000); // seconds of work, but a crowded machine may take its time
+}, 900_000); // takes seconds; a busy machine may take longer
 
 const rows = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data/math/orz_sample.jsonl");
 

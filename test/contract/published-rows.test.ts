@@ -1,12 +1,13 @@
-// Rows of published sets, one a set, made here in the shape that its card or the code around it describes: each is read
-// by its kind, or refused with a map that makes it read. None is copied.
+// For each published set, a row made here in the format of its card or code. Its kind reads the row, or refuses it with
+// a map that makes it readable. No row is copied.
 import { expect, test } from "vitest";
 import { tellKind } from "../../lib/domains/data-kind.ts";
 import type { DatasetSpec } from "../../lib/domains/index.ts";
 import { KNOWN_MAPS } from "../../lib/domains/row-maps.ts";
 import { filterRows, writeRows } from "../data/filtered.ts";
 
-// Mutants tried: a set's map that drops the reference, the published kind behind one's own, Tülu's functions as answers.
+// Mutants tried: a set's map drops the reference; the published kind is tried after the user's own; Tülu's functions
+// are read as answers.
 
 const user = (content: string) => [{ role: "user", content }];
 const json = JSON.stringify;
@@ -193,7 +194,7 @@ test.each(READ)("%s is read", async (_, row, kind, reference) => {
   expect(kept[0]!.question).not.toContain("undefined");
 });
 
-/** Set, row, what the source of the map is read as, the question and the reference that it makes. */
+/** The set, the row, the source's options, and the question and reference that the map makes. */
 const MAPPED: readonly (readonly [
   set: string,
   row: object,

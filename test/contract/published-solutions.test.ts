@@ -1,6 +1,5 @@
-// The solutions that HumanEval and MBPP publish, as rows of calls: each passes its own tests, and where a result is a text
-// that reads as JSON, the value it reads as does not.
-// Mutant tried: such texts read as JSON in strict.
+// The solutions that HumanEval and MBPP publish, as rows of calls: each passes its own tests. Where a result is a
+// string that parses as JSON, the parsed value fails. Mutant tried: strict parses such strings as JSON.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -14,7 +13,7 @@ import { long, longest } from "../long.ts";
 const folder = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data/code");
 const code = codeVerifier(async () => bubblewrap);
 
-/** Gives 0 and 1 where False and True are expected. */
+/** Its published solution returns 0 and 1 where its tests expect False and True. */
 const NOT_STRICT = "mbpp 414";
 
 interface Solution {
@@ -25,7 +24,7 @@ interface Solution {
   readonly outputs: readonly PythonValue[];
 }
 
-/** JSON of a value; undefined where JSON cannot say it. A tuple may be a list only in a result. */
+/** Returns a value as JSON, or undefined where JSON cannot express it. Only in a result a tuple may become a list. */
 function json(value: PythonValue, isResult: boolean): string | undefined {
   switch (value.type) {
     case "NoneType":
@@ -50,7 +49,7 @@ function json(value: PythonValue, isResult: boolean): string | undefined {
   }
 }
 
-/** `assert f(a, b) == c`, a line or an item: arguments and result where they are literals that JSON can say. */
+/** Reads lines or items `assert f(a, b) == c`: arguments and result where they are literals that JSON can express. */
 function assertions(lines: readonly string[], name: string) {
   const found = lines.flatMap((line) => {
     const match = new RegExp(`^\\s*assert ${name}\\((.*)\\) == (.*)$`).exec(line.trimEnd());
@@ -58,7 +57,7 @@ function assertions(lines: readonly string[], name: string) {
     const [args, result] = [readLiteral(`[${match[1]}]`), readLiteral(match[2]!)];
     if ("fault" in args || "fault" in result) return [];
     const input = json(args.value, false);
-    // Without parentheses the tuple is an expected result and the message of its assertion.
+    // A tuple without parentheses is an expected result followed by the assertion's message.
     const isPair = result.value.type === "tuple" && !match[2]!.startsWith("(");
     const output = isPair && result.value.type === "tuple" ? result.value.items[0]! : result.value;
     return input === undefined || json(output, true) === undefined ? [] : [{ input, output }];

@@ -8,10 +8,10 @@ import { CounterRandom } from "../../lib/random.ts";
 import { draws } from "../domains/logic/drawing/draws.ts";
 import { long } from "../long.ts";
 
-// What every generator promises. That a stated solution is the only one, or that the rules in the question are those
-// the verifier applies, is for the generator's own test. Mutants tried there, all dead: two solutions allowed for a
-// cryptarithm or a web of lies, a swap, a loss or an operator told but done otherwise, rules of a cipher applied in
-// another order, an appointment's first minute taken for free, siblings for cousins, quotients that are no integers.
+// Properties of every generator. The tests of each generator check that a stated solution is the only one and that the
+// question states the verifier's rules. Mutants tried there, all killed: a cryptarithm or a web of lies has two
+// solutions; a swap, a loss or an operator is told differently from what happens; a cipher's rules are applied in
+// another order; an appointment's first minute counts as free; siblings are cousins; quotients are not integers.
 
 const LEVELS = [0, 1, 2, 3];
 

@@ -1,4 +1,4 @@
-// What every driver must do with the same programs, in both dialects. A driver that does not work here is skipped.
+// Every driver must do the same with these programs, in both dialects. Drivers that do not work here are skipped.
 import { existsSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { dict, float, int, list, type PythonValue, str } from "../../lib/python/value.ts";
@@ -96,7 +96,7 @@ describe.each(drivers.map((driver, i) => [driver.name, driver, readiness[i]!.usa
 
     test.skipIf(!usable).each(CASES)("a program that %s", async (_, program, expected) => {
       expect(await run(program)).toMatchObject(expected);
-      // The dialect is the harness's matter, not the driver's; one driver is enough.
+      // The harness implements the dialects, not the driver, so one driver is enough.
       if (name === "bubblewrap") {
         expect(await run({ ...program, dialect: "guarded" })).toMatchObject(expected);
       }

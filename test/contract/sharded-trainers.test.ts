@@ -1,4 +1,4 @@
-// Trainers in processes of their own, over Gloo, against one trainer in this process: the same losses, norms and weights.
+// Trainers in separate processes, over Gloo, give the same losses, norms and weights as one trainer in this process.
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const STEPS = 20;
 const options: TrainerOptions = { ...trainerOptions, packedTokens: 16, device: "cpu" };
 const supervised = { ...stepOptions, objective: "supervised", lr: 1e-3 } as const;
 
-/** Nine sequences of 4 to 11 tokens; the text of it is run in the other processes too. */
+/** A batch of nine sequences of 4 to 11 tokens. The other processes run the source text of this function too. */
 function batchOf(step: number): TrainingBatch {
   const lengths = Array.from({ length: 9 }, (_, i) => 4 + ((step * 5 + i * 3) % 8));
   const starts = lengths.reduce((all, n) => all.concat(all.at(-1)! + n), [0]);
@@ -38,7 +38,10 @@ interface Course {
   >[];
 }
 
-/** Body of an async function of NativeTrainer's class, options and this rank: 20 steps, then what came of them. */
+/**
+ * The source of a function of NativeTrainer's class, options and rank that trains 20 steps and returns the reports
+ * and weights.
+ */
 const COURSE = `
   const trainer = new native.NativeTrainer(config, options);
   await trainer.initialize(3n);

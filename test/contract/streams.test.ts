@@ -1,4 +1,4 @@
-/** Random sequences of operations have the same results on every driver; the one in memory is the model. */
+/** A random sequence of operations gives the same results on every driver; the in-memory driver is the reference. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Lease, openStore, type StreamStore } from "../../lib/streams/index.ts";
@@ -6,14 +6,14 @@ import { ALL, bytes, type DriverUnderTest, HOUR_MS, text } from "../streams/plac
 import { noRedis, RedisServer, redisUnderTest } from "../streams/redis/redis-server.ts";
 import { socketsUnderTest } from "../streams/socket/socket-place.ts";
 
-/** A lease either never runs out during a test or has run out at once. */
+/** A lease either never expires during a test or expires at once. */
 const times = fc.constantFrom(0, HOUR_MS);
 const streams = fc.constantFrom("s", "t");
 const groups = fc.constantFrom("g", "h");
 const keys = fc.constantFrom("a", "b", "c", "d", "e");
 const size = fc.record({ samples: fc.nat(9), tokens: fc.nat(999) });
 const which = fc.nat(30);
-/** A register that nothing changes, for a fence that keeps nobody out. */
+/** A register that never changes: a fence on it admits every writer. */
 const ALWAYS = "always";
 
 const operations = fc.oneof(
@@ -109,7 +109,7 @@ const operations = fc.oneof(
 );
 type Operation = typeof operations extends fc.Arbitrary<infer O> ? O : never;
 
-/** Does the operation; what can be seen of it, without tokens and times. */
+/** Does the operation and returns its visible result, without tokens and times. */
 async function observed(store: StreamStore, leases: Lease[], o: Operation): Promise<unknown> {
   const { kv } = store;
   const payload = bytes(JSON.stringify(o));

@@ -6,9 +6,9 @@ import { sandboxChoice } from "../../lib/sandbox/index.ts";
 import { longest } from "../long.ts";
 import { examplesFor, respond } from "./examples.ts";
 
-// Requirements on every registered verifier, whatever it judges.
+// Requirements for every registered verifier.
 
-/** Verifiers whose easiest problems a damaged answer may still solve; their own tests list near misses. */
+/** Verifiers whose easiest problems a damaged answer may still solve; their own tests have near misses. */
 const LOOSE: ReadonlySet<string> = new Set([
   "assertions",
   "word-list",
@@ -19,7 +19,7 @@ const LOOSE: ReadonlySet<string> = new Set([
   "countdown",
 ]);
 
-/** Verifiers that judge a response wherever it ends (by a box, by each constraint), thought or no thought. */
+/** Verifiers that also judge a response that is cut off or never ends its thought: they look for a box, or check constraints. */
 const MARKED: ReadonlySet<string> = new Set([
   "assertions",
   "math",
@@ -46,7 +46,7 @@ test("names are unique", () => {
   expect(new Set(VERIFIERS.map(({ name }) => name)).size).toBe(VERIFIERS.length);
 });
 
-/** The slower sandboxes are tested on their own; hundreds of programs take them minutes. */
+/** The slower sandboxes need minutes for hundreds of programs and have their own tests. */
 const runsPrograms = (await sandboxChoice()).sandbox?.name === "bubblewrap";
 const judged = VERIFIERS.filter(({ name }) => name !== "code" || runsPrograms);
 const loaded = await Promise.all(judged.map(async ({ name }) => (await loadBuiltIn(name))!));

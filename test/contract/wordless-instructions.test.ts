@@ -1,14 +1,14 @@
-// Mutants tried: strict without its demand for a word; the response as it is written instead of as it is read; joiners
-// left between Latin letters; gaps taken for nothing.
+// Mutants tried: strict does not require a word; it reads the raw response instead of the cleaned one; joiners stay
+// between Latin letters; gaps are ignored.
 import { describe, expect, test } from "vitest";
 import { CONSTRAINTS } from "../../lib/domains/instruction-following/constraints.ts";
 import { STRICT } from "../../lib/domains/instruction-following/strict.ts";
 import { ResponseText } from "../../lib/domains/instruction-following/text/response-text.ts";
 
-/** Needs a model that is not carried here. */
+/** A constraint whose checker needs a model that the package does not have. */
 const TAGGED = "words:start_verb";
 
-/** Arguments of every constraint, the easiest that there are. */
+/** The easiest arguments of every constraint. */
 const ARGS = {
   N: 1,
   n: 1,
@@ -58,7 +58,7 @@ const ARGS = {
   keyword5: "e",
 };
 
-/** No letter and no digit that shows, each a text that follows some constraints as the checkers have it. */
+/** Texts without a visible letter or digit; the original checkers accept each for some constraint. */
 const WORDLESS = [
   ...["\u200b", "\u3164", "\u2800", "\u00ad", "\ufe0f", "\u034f", "\u115f\u1160", "\uffa0", "\u180e", "\0"],
   ...[".", "!", "???", '"."', "_", "___ ___", "#", "😀", "👩‍👩‍👧 👍", "→ ∞ ✓", "\u0301", "\ue000", "\ufffd"],
@@ -66,7 +66,7 @@ const WORDLESS = [
   ...["...***...", ".\n\n.", ". ****** !", ".-.-.", ". ! ?", "Ⓧ".normalize("NFD").replace(/./u, "\u3164")],
 ];
 
-/** IFBench's rows of tables and lists cannot be followed by a text as short as these. */
+/** Texts as short as these cannot follow IFBench's constraints on tables and lists. */
 const ids = [...CONSTRAINTS.keys()].filter((id) => id !== TAGGED);
 
 test.each(ids)("%s: a text without a visible word follows nothing", (id) => {

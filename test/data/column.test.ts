@@ -6,7 +6,7 @@ test("numbers come back from every page", () => {
   expect(backFrom(new Column(), numbers)).toEqual(numbers);
 });
 
-/** What a list returns after these numbers were put in. */
+/** Pushes the numbers to a list and returns what the list then contains. */
 function backFrom(list: Column | Places | Lines, numbers: readonly number[]): number[] {
   for (const number of numbers) list.push(number);
   expect(list.length).toBe(numbers.length);
@@ -22,7 +22,7 @@ test("places are what was put in, near each other, far apart, and going back", (
 });
 
 test("places near each other take four bytes", () => {
-  for (let i = 0; i < 2; i++) globalThis.gc!(); // the second collection frees the buffers that the first found unused
+  for (let i = 0; i < 2; i++) globalThis.gc!(); // the first collection finds the buffers unused, the second frees them
   const before = process.memoryUsage().arrayBuffers;
   const places = new Places();
   for (let i = 0; i < 1 << 20; i++) places.push(9e12 + 440 * i);

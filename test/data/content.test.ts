@@ -34,7 +34,7 @@ test("of a hundred thousand texts that differ in a digit no two have both hashes
     singles[1]!.add(pair[1]!);
   }
   expect(seen.size).toBe(n);
-  // n^2 / 2^33 = 1.2 pairs are expected to share one of 32 bits
+  // n² / 2^33 = 1.2 pairs are expected to share one 32-bit half
   for (const single of singles) expect(n - single.size).toBeLessThan(12);
 });
 

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { csvRows } from "../../lib/data/csv.ts";
 
-// Mutants tried: a comma or line end inside quotes taken for one, \r kept, a doubled quote dropped.
+// Mutants tried: a comma or line end inside quotes separates, \r is kept, a doubled quote is dropped.
 
 const path = join(mkdtempSync(join(tmpdir(), "hone-csv-")), "rows.csv");
 afterAll(() => rmSync(join(path, ".."), { recursive: true }));

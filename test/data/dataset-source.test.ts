@@ -67,13 +67,13 @@ test("a uniform draw takes each problem from all training rows, whatever was dra
     counts.set(content, (counts.get(content) ?? 0) + 1);
   }
   expect([...counts.keys()].some(isHeldOut)).toBe(false);
-  // Pearson's chi-square against equal shares, `training - 1` degrees of freedom: within five standard deviations.
+  // Pearson's chi-square against equal counts has `training - 1` degrees of freedom; within five standard deviations.
   const chi = Array.from({ length: training }, (_, i) => [...counts.values()][i] ?? 0).reduce(
     (sum, count) => sum + (count - 20) ** 2 / 20,
     0,
   );
   expect(Math.abs(chi - (training - 1))).toBeLessThan(5 * Math.sqrt(2 * (training - 1)));
-  // In as many draws as there are rows, a fraction 1 - 1/e of the rows is drawn at least once.
+  // As many draws as there are rows reach a fraction 1 - 1/e of the rows on average.
   const pass = new Set(Array.from({ length: training }, (_, i) => one.problem(i).question));
   expect(pass.size / training).toBeGreaterThan(0.55);
   expect(pass.size / training).toBeLessThan(0.71);

@@ -1,4 +1,4 @@
-// Runs rows through a data set's reader as a run would, from a file that the test writes or from one at hand.
+// Reads rows as a run would, from a file that the test writes or from a given file.
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -7,7 +7,7 @@ import type { Admission } from "../../lib/data/row-judge.ts";
 import { type DatasetKind, type DatasetSpec, filterDataset } from "../../lib/domains/index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "hone-rows-"));
-// The test files of one worker share this folder, which is removed when the worker ends.
+// Test files of one worker share this folder; the worker removes it at its exit.
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 /** A path for a file that the test writes, in a folder that is removed afterwards. */
@@ -35,7 +35,7 @@ export async function filterRows(spec: DatasetSpec, admit?: Admission): Promise<
 
 let files = 0;
 
-/** What a data set makes of rows: the problems, and how many rows it dropped for which reason. */
+/** Reads rows as a data set: the problems, and how many rows were dropped for which reason. */
 export async function readAs(
   spec: { readonly kind: DatasetKind; readonly path?: string; readonly [option: string]: unknown },
   rows: readonly unknown[],
@@ -47,7 +47,7 @@ export async function readAs(
   return { kept, bad: count(report.bad), leftOut: count(report.leftOut) };
 }
 
-/** A file of the reference data; undefined if that data is not beside the checkout. */
+/** Finds a file of the reference data; undefined where that data is missing. */
 export function sample(path: string): string | undefined {
   const file = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/data", path);
   return existsSync(file) ? file : undefined;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { contentKey } from "../../lib/data/content.ts";
 import { HeldRows } from "../../lib/data/held-rows.ts";
 
-/** More keys than a page holds; two of them differ only in their last character. */
+/** More keys than a page holds; two of them differ only in the last character. */
 const ROWS = Array.from({ length: 9000 }, (_, i) => ({ row: 7 * i, key: contentKey(`question ${i}`) }));
 ROWS[11] = { row: 1, key: `${ROWS[10]!.key.slice(0, -1)}${ROWS[10]!.key.endsWith("A") ? "B" : "A"}` };
 

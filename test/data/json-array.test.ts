@@ -1,4 +1,4 @@
-// Mutants tried, each dies here: the depth test `=== 1` of commas as `>= 1`; a backslash that skips one byte.
+// Mutants tried, all killed: commas separate at depth >= 1 instead of === 1; a backslash skips one byte.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { elementSpans } from "../../lib/data/json-array.ts";

@@ -3,7 +3,7 @@ import { mapped } from "../../lib/data/mapped-rows.ts";
 import type { RowMap } from "../../lib/data/row-map.ts";
 import { readAs } from "./filtered.ts";
 
-// Mutants tried: the text of the unmapped row handed on, null taken for a bad row, a promise read as a row.
+// Mutants tried: the unmapped row's text is passed on, null counts as a bad row, a promise is read as a row.
 
 const read = (map: RowMap, value: unknown = { text: "1+1?", n: 2 }) =>
   mapped(

@@ -5,7 +5,7 @@ import { parquetRows } from "../../lib/data/parquet.ts";
 import { readRows } from "../../lib/data/rows.ts";
 import { fixture, scratch } from "./filtered.ts";
 
-// The fixtures were written by pyarrow: test/fixtures/parquet/make.py.
+// test/fixtures/parquet/make.py wrote the fixtures with pyarrow.
 
 async function rowsOf(path: string, columns?: readonly string[]) {
   const rows = [];
@@ -37,7 +37,7 @@ test("snappy, with nulls; gzip; and none: only the wanted columns that are there
   );
   expect(await rowsOf(fixture("mmlu-pro.parquet"), ["options", "answer_index"])).toEqual([
     [1, { options: ["3", "4", "5"], answer_index: 1 }],
-    [2, { options: ["3", "4"], answer_index: 2n ** 60n }], // not rounded
+    [2, { options: ["3", "4"], answer_index: 2n ** 60n }], // the integer is not rounded
     [3, { options: ["3", "4"], answer_index: 0 }],
   ]);
 });

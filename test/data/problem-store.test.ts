@@ -37,7 +37,7 @@ test("text costs its bytes, repetitive text far less, and nothing on the heap", 
   expect(store.bytes).toBeLessThan(
     n * (question.length + 5 + '{"question":""}'.length + 4 + 8) + 2 * (1 << 22),
   );
-  expect(heap).toBeLessThan(4e6); // 50,000 places of 8 bytes, in a list that doubles
+  expect(heap).toBeLessThan(4e6); // 50,000 offsets of 8 bytes, in an array that doubles its size
   const packed = new ProblemStore();
   packed.add("0 1 2 3 4 5 6 7 8 9\n".repeat(1_000_000));
   expect(packed.bytes).toBeLessThan(1 << 23);

@@ -7,7 +7,7 @@ import { FAMILIES } from "../../lib/domains/families.ts";
 import { PROBLEM_SOURCES } from "../../lib/domains/index.ts";
 import { CounterRandom } from "../../lib/random.ts";
 
-/** The puzzles are drawn by the same class, and more slowly; test/domains/problem-sources.test.ts opens them. */
+/** test/domains/problem-sources.test.ts opens the puzzles, which the same class draws more slowly. */
 const NAMES = Object.keys(PROBLEM_SOURCES).filter((name) => name.startsWith("procedural/"));
 
 const families = new Map<string, readonly Family[]>();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jsonAt } from "../../lib/data/raw-row.ts";
 
-// Mutants tried: the parsed value instead of the text, texts not looked into, null returned as text.
+// Mutants tried: the parsed value replaces the text, JSON inside strings is not searched, null is returned as text.
 
 const row = (text: string) => ({ file: "x", row: 1, value: JSON.parse(text) as unknown, text });
 

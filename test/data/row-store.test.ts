@@ -1,4 +1,5 @@
-// Rows of a large file are read again from disk; the same rows, packed, are kept in memory. Both must be the same set.
+// A reader reads rows of a large file again from disk, but keeps the rows of a packed file in memory. Both must give
+// the same set.
 import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -10,7 +11,10 @@ import { scratch } from "./filtered.ts";
 const FILLER = "How many are left at the end of the day? ".repeat(12);
 const ROWS = 24_000;
 
-/** About 13 MB with everything that moves a byte offset: a mark, ends of two bytes, blank and bad lines, other alphabets. */
+/**
+ * About 13 MB with everything that shifts byte offsets: a byte order mark, line ends of two bytes, blank and bad
+ * lines, non-ASCII text.
+ */
 function lines(): string {
   const all = Array.from({ length: ROWS }, (_, i) => {
     if (i % 1000 === 7) return i % 2000 === 7 ? "" : "  \t";
@@ -72,7 +76,7 @@ describe("a large file of lines", () => {
     });
     writeFileSync(plain, text.replaceAll("Ann", "Bob"));
     expect(asked).toThrowError(refusal);
-    // the questions are the same, and only an answer is another
+    // the questions are unchanged, only one answer differs
     writeFileSync(plain, text.replaceAll("#### 2", "#### 3"));
     expect(asked).toThrowError(refusal);
     writeFileSync(plain, text.slice(0, text.length / 2));

@@ -1,4 +1,4 @@
-// Parts of a file that several readers have read must make the same set as one reader of the whole file.
+// Several readers, each of a part of a file, must give the same set as one reader of the whole file.
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { FilePart } from "../../lib/data/file-parts.ts";
@@ -14,7 +14,7 @@ import { scratch } from "./filtered.ts";
 const FILLER = "How many are left at the end of the day? ".repeat(20);
 const ROWS = 12_000;
 
-/** About 10 MB with everything that moves a byte offset or a line number, is refused or comes twice. */
+/** About 10 MB with everything that shifts byte offsets or line numbers, is refused or is repeated. */
 function lines(): string {
   const all = Array.from({ length: ROWS }, (_, i) => {
     if (i % 500 === 7) return i % 1000 === 7 ? "" : "  \t";
@@ -34,7 +34,7 @@ const reader = jsonl({ path, domain: "math" });
 const admit: Admission = ({ question }) => (question.includes("dull") ? "too dull" : undefined);
 const sizes = { fileBytes: 0, partBytes: 1 << 18 };
 
-/** A thread that answers late, and not in order; `fails` says which parts it cannot read. */
+/** A stand-in for a thread that answers late and out of order; `fails` chooses the parts that it cannot read. */
 function thread(options: DatasetOptions, read: FilePart[], fails = (_: number) => false): RowThread {
   const parts = new PartReader(new RowJudge(reader, options, { admit }));
   return {

@@ -9,7 +9,7 @@ import { filterDataset, ofDomain, parseDatasetSpec } from "../../lib/domains/ind
 const dir = mkdtempSync(join(tmpdir(), "hone-rows-read-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Reads all rows of a folder, and what is told on the way. */
+/** Reads all rows of a folder, and collects the progress messages. */
 async function readAll(folder: string): Promise<{ rows: number; told: RowsRead[] }> {
   const told: RowsRead[] = [];
   const hear = (message: unknown) => void told.push(message as RowsRead);
@@ -42,7 +42,7 @@ test("shares grow with the bytes of all files, inside a small or packed one not,
   const within = (file: string) =>
     new Set(told.filter((one) => one.file.endsWith(file)).map(({ share }) => share)).size;
   expect(within("a.jsonl")).toBeGreaterThan(3);
-  // of a small file only the beginning and the end are told
+  // a small file is reported only at its beginning and end
   for (const small of [".gz", "c.jsonl"]) expect(within(small)).toBe(2);
 });
 

@@ -9,7 +9,7 @@ import { fixture, scratch } from "./filtered.ts";
 
 let files = 0;
 
-/** Rows of a file with these bytes, as [row, value or fault]. */
+/** Reads a file with these bytes; returns each row as [number, value or fault]. */
 async function rowsOf(ending: string, bytes: string | Uint8Array): Promise<(readonly [number, unknown])[]> {
   files += 1;
   const path = scratch(`${files}.${ending}`);
@@ -105,7 +105,7 @@ const openFiles = () =>
     try {
       return [readlinkSync(`/proc/self/fd/${fd}`)];
     } catch {
-      return []; // that of the listing itself
+      return []; // the descriptor of the listing itself, closed by now
     }
   });
 
@@ -168,7 +168,7 @@ test("parquet is told by its name", async () => {
 });
 
 test("lines and tables packed with zstd, and tables packed with gzip, are read as they are unpacked", async () => {
-  // six lines, packed by the zstd command, level 19
+  // six lines, compressed by the zstd command at level 19
   const packed = Buffer.from(
     "KLUv/QRotQIAEkQOEZB9XBQfsuFmErZBfHqaPPoMYH9JaRCE1DnJmFMK2F/e19eXrXTv4hnx4MRt9Otge18vZ7z2Yfo6D6gQ6Ov/G8AzB9DiLye39LXkgC/izzlqkgLH8Be0",
     "base64",

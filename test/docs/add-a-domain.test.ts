@@ -1,4 +1,4 @@
-// docs/how-to/add-a-domain.md, done to a copy of lib/.
+// Follows docs/how-to/add-a-domain.md in a copy of lib/.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// The API page against the source. Mutants tried: an export whose comment is left out, a comment that has changed, a type
-// that is re-exported under another name and has none.
+// Compares the API page with the source. Mutants tried: an export's comment is missing, a comment changes, a type
+// re-exported under another name has no comment.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";

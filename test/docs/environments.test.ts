@@ -1,5 +1,5 @@
-// docs/how-to/environments.md, the environment in Python, as a user follows it. Mutants tried: the hash not written, an
-// episode of another process asked, a replay that starts Python, a fault that scores 0.
+// Follows the Python part of docs/how-to/environments.md as a user does. Mutants tried: the hash is not recorded, an
+// episode asks another process, a replay starts Python, a fault scores 0.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ async function hone(...args: readonly string[]) {
   const { status, stdout, stderr } = await honeHere(args, {}, folder);
   return { status, said: `${stdout}\n${stderr}`.replace(/\s+/g, " ") };
 }
-/** In a process of its own: this one keeps the recipe, with the hash that env.py had when the recipe was first loaded. */
+/** Runs in another process: this process caches the recipe with the hash that env.py had at its first load. */
 function honeApart(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {
     cwd: folder,

@@ -7,12 +7,12 @@ import { loadRecipe } from "../../lib/cli/load-recipe.ts";
 import { createRun, openProblems, openVerifiers } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 
-/** Fewer problems before and after training, whose evaluation takes most of the time of two steps. */
+/** Evaluates fewer problems: with two steps the evaluations take most of the time. */
 const FEW = ["evaluation.problemsPerDomain=2", "evaluation.attempts=1"];
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 const quoted = (text: string) => [...text.matchAll(/"([a-z-]+)"/g)].map((m) => m[1]!);
 
-/** kDrGrpo -> dr-grpo, except that dropped hyphens have to be agreed on first. */
+/** Converts kDrGrpo to dr-grpo, as the schema spells it. */
 const kebab = (name: string) => name.replaceAll(/(?<=[a-z])[A-Z]/g, (c) => `-${c}`).toLowerCase();
 
 test("the enum, the addon, the face and the schema name the same objectives in the same order", () => {
@@ -26,7 +26,7 @@ test("the enum, the addon, the face and the schema name the same objectives in t
   expect(core.length).toBeGreaterThan(5);
   expect(addon).toEqual(core);
   expect(face).toEqual(core);
-  // Supervised is the warm start's own; a recipe's objective is for reinforcement learning.
+  // Only the warm start uses "supervised"; a recipe's objective is for reinforcement learning.
   expect([...schema, "supervised"]).toEqual(core);
 });
 

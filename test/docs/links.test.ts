@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 
-// Mutants tried: a page that no index row names, a source that names a page by its old path, a heading renamed.
+// Mutants tried: no index row names a page, a source names a page by its old path, a heading is renamed.
 
 const ROOT = join(import.meta.dirname, "../..");
 const tracked = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
@@ -11,7 +11,7 @@ const files = tracked.filter((file) => existsSync(join(ROOT, file)));
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const pages = files.filter((file) => file.endsWith(".md"));
 
-/** Ids of a page's headings, as GitHub makes them. */
+/** The ids of a page's headings, as GitHub makes them. */
 const headings = (page: string) =>
   read(page)
     .replaceAll(/^```[\s\S]*?^```$/gm, "")

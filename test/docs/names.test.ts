@@ -4,21 +4,21 @@ import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DATASETS } from "../../lib/domains/datasets.ts";
 
-// Mutants tried: a path that is not there, a renamed class, a file name without its folder.
+// Mutants tried: a path does not exist, a class is renamed, a file name has no folder.
 
 const ROOT = join(import.meta.dirname, "../..");
 const files = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");
 const read = (file: string) => readFileSync(join(ROOT, file), "utf8");
 const pages = files.filter((file) => /^(?:docs\/.+\.md|README\.md)$/.test(file));
 
-/** Made up by the text, or somebody else's: Node's, the kernel's, Python's, CMake's targets. */
+/** Names that the text made up, or that belong to others: Node, the kernel, Python, CMake's targets. */
 const NOT_OURS = new Set([
   "PascalCase",
   "snake_case",
   "trailing_",
   "kPascal",
   "camelCase",
-  "arena_bytes", // docs/architecture.md on names
+  "arena_bytes", // an example in docs/architecture.md
   "NODE_USE_ENV_PROXY",
   "process_vm_",
   "pidfd_",
@@ -44,7 +44,10 @@ const known = new Set([...files.map((file) => basename(file)), ...names]);
 const examplesOf = (page: string) =>
   [...read(page).matchAll(/^```\w[^\n]*\n[\s\S]*?^```$/gm)].map(([block]) => block).join("\n");
 
-/** A page without another library's names: first cells and the section "Not here" of the pages on other trainers. */
+/**
+ * The page's text without the names of other libraries: without first cells and the section "Not here" of the pages
+ * on other trainers.
+ */
 const ownText = (page: string) =>
   /from-(?:trl|verl)\.md$/.test(page)
     ? read(page)
@@ -52,7 +55,7 @@ const ownText = (page: string) =>
         .replace(/^## Not here[\s\S]*/m, "")
     : read(page);
 
-/** Text in backticks, and diagrams: fenced blocks in no language. */
+/** Text in backticks and in diagrams, which are fenced blocks without a language. */
 function codeOf(page: string): string[] {
   const text = ownText(page);
   const fenced = [...text.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)];
@@ -61,7 +64,7 @@ function codeOf(page: string): string[] {
   return [...[...spans].map((m) => m[1]!), ...diagrams];
 }
 
-/** camelCase, PascalCase of two words or more, snake_case. */
+/** Matches camelCase, PascalCase of at least two words, and snake_case. */
 const NAME = /(?<![\w./-])[A-Za-z_]\w*(?![\w/-]|\.\w)/g;
 const isName = (word: string) => /[a-z][A-Z]|[A-Za-z]_[A-Za-z]|^_|_$/.test(word);
 const isTarget = (word: string) =>

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { expect } from "vitest";
 
 /**
- * Applies a diff that only adds: inserts its plus lines after the line that precedes them, which the text must have
- * exactly once.
+ * Applies a diff that only adds lines: inserts them after the line before them, which must occur exactly once in the
+ * text.
  */
 export function patched(text: string, diff: string): string {
   let result = `\n${text}`;
@@ -16,7 +16,7 @@ export function patched(text: string, diff: string): string {
   return result.slice(1);
 }
 
-/** Applies the code blocks of a page to a copy of the files; returns the files' names. */
+/** Applies the code blocks of a page to a copy of the files and returns the files' names. */
 export function applyPage(page: string, root: string, folder: string): string[] {
   const blocks = [...page.matchAll(/```(ts|diff) file=(\S+)\n([\s\S]*?)```/g)];
   for (const [, kind, name, code] of blocks) {

@@ -1,5 +1,5 @@
-// docs/how-to/push.md as a user types it, against a Hub of the test's. Mutants tried: the report of a dry run as if it had
-// been sent, another repository asked.
+// Follows docs/how-to/push.md as a user does, against a stand-in Hub. Mutants tried: a dry run reports that it sent
+// files, another repository is asked.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// docs/how-to/rewards.md as a user follows it: files written, commands typed. Mutants tried: the function never called,
-// every answer worth the same, a changed function not told, rescoring by the verdicts in the journal.
+// Follows docs/how-to/rewards.md as a user does: writes its files, types its commands. Mutants tried: the function is
+// never called, every answer scores the same, a changed function is not reported, rescoring uses the journal's
+// verdicts.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -142,7 +143,7 @@ test.skipIf(noPython)(
       /accuracy_reward\(completions, solution, \*\*kwargs\) of rewards\.py, called as TRL does, Python \S+ at \S+; to an empty answer it gave -1 /,
     );
     expect(said).toMatch(/compute_score\(.*\) of gsm8k_reward\.py, called as verl does, .* it gave 0 /);
-    // 4: random weights may give no group in which two answers differ
+    // Exit code 4 is allowed: with random weights no group may have answers that differ.
     const ran = await hone("run", "python.mjs", "--dir", "python", "--overwrite");
     expect([ran.status, ran.stderr]).toEqual([expect.toBeOneOf([0, 4]), expect.any(String)]);
     const journal = read("python/verdicts.jsonl")

@@ -1,5 +1,5 @@
-// The pages that a newcomer types, with fewer steps: files written as they stand there, commands typed as they stand there.
-// Mutants tried: a field that is none, a reward that throws, a command with an unknown option, another name of a module.
+// Follows the pages that a newcomer types, with fewer steps: writes their files and runs their commands unchanged.
+// Mutants tried: a field does not exist, a reward throws, a command has an unknown option, a module has another name.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const noTransformers = spawnSync("python3", ["-c", "import torch, transformers"]
 const stepsOf = (page: string) =>
   readSteps(readFileSync(join(root, page), "utf8")) as { files: Record<string, string>; typed: string[] };
 
-/** `npx hone` of this checkout. */
+/** Makes `npx hone` run this checkout. */
 beforeAll(() => {
   mkdirSync(join(work, "bin"));
   const command = [process.execPath, ...HONE].map((part) => `'${part}'`).join(" ");
@@ -30,7 +30,7 @@ beforeAll(() => {
   chmodSync(join(work, "bin/npx"), 0o755);
 });
 
-/** Shorter runs; and a small new model where a page loads a published one. */
+/** Shortens a run, and replaces a published model with a small new one. */
 const small = (code: string) =>
   code
     .replace(/steps: \d{2,}/, "steps: 6")
@@ -47,8 +47,8 @@ function writeFiles(folder: string, page: string): void {
 }
 
 /**
- * Types a page's blocks and returns what they print; each has to end with one of `statuses`: 4 belongs to them where
- * random weights may give no group that differs.
+ * Runs a page's command blocks and returns what they print. Each must exit with one of `statuses`; 4 is allowed where
+ * random weights may give no group whose rewards differ.
  */
 function type(folder: string, page: string, statuses: readonly number[] = [0]): string {
   const env = { ...process.env, PATH: `${join(work, "bin")}:${process.env["PATH"]}` };
@@ -90,7 +90,7 @@ test.skipIf(noTransformers)(
   120_000,
 );
 
-// .ci/run types both from the packed package (scripts/try-readme.mjs).
+// .ci/run runs both pages from the packed package (scripts/try-readme.mjs).
 test.runIf(longest)(
   "the README, and the program that drives its recipe",
   () => {

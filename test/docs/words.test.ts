@@ -1,9 +1,9 @@
-// Holds the vocabulary: words that the glossary replaced by the field's stay out of every tracked file, except where an
-// allowance below says why. csrc/ and test/csrc/ are held separately.
+// Keeps words that the glossary replaced out of every tracked file, except where an allowance below gives a reason.
+// csrc/ and test/csrc/ have their own check.
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-/** Old words as extended regular expressions, and what to write instead. */
+/** Old words as extended regular expressions, and the word to write instead. */
 const OLD_WORDS: readonly (readonly [pattern: string, instead: string])[] = [
   ["[Ss]ittings?|sitting[A-Z]\\w*|\\w+Sitting", "session"],
   ["[Mm]uster\\w*", "rendezvous, barrier"],
@@ -27,7 +27,7 @@ const OLD_WORDS: readonly (readonly [pattern: string, instead: string])[] = [
   ["[Ss]trangers?", "untrusted"],
 ];
 
-/** Files, or lines of a file, in which a word stands for something else, or names a field of users' files. */
+/** Files, or lines of a file, in which a word has another meaning or names a field of users' files. */
 const ALLOWED: readonly (readonly [file: RegExp, line: RegExp, why: string])[] = [
   [/^test\/docs\/words\.test\.ts$/, /./, "the list itself"],
   [/^test\/mutants\/csrc-/, /./, "texts of csrc/"],
@@ -61,7 +61,7 @@ interface Use {
   readonly line: string;
 }
 
-/** Lines of tracked text files that have an old word as a whole word; git exits with 1 where there are none. */
+/** Lines of tracked text files that contain an old word; git exits with 1 if there are none. */
 const used: readonly Use[] = (() => {
   const patterns = OLD_WORDS.flatMap(([pattern]) => ["-e", pattern]);
   const grep = ["grep", "-InwE", ...patterns, "--", ".", ":!*.jsonl", ":!*punkt*", ":!csrc", ":!test/csrc"];

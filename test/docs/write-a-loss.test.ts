@@ -1,4 +1,5 @@
-// docs/how-to/write-a-loss.md, done to a copy of the sources: the loss compiles, passes its tests, and fails them as a mutant.
+// Follows docs/how-to/write-a-loss.md in a copy of the sources: the loss compiles and passes its tests, and a mutant of
+// it fails them.
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

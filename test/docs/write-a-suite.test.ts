@@ -1,4 +1,4 @@
-// The page's files, as they stand there, through the real verifier processes.
+// Runs the page's files unchanged, with the real verifier processes.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

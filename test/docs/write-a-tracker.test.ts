@@ -1,5 +1,5 @@
-// The page's files, as they stand there: loaded as `hone run` does, trained on a core without arithmetic, against a server
-// is away at first and then answers 500.
+// Runs the page's files unchanged: loaded as `hone run` does, trained on a core without arithmetic, against a server
+// that is unreachable at first and then answers 500.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

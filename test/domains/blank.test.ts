@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isBlank, isWordless } from "../../lib/domains/blank.ts";
 
-/** Each character has its name, so that a reader sees which one is meant. */
+/** Each character by name, so that a reader sees which one it is. */
 const NOTHING: Readonly<Record<string, string>> = {
   "no character": "",
   space: " ",
@@ -67,5 +67,5 @@ test("a megabyte takes no longer than its length", () => {
   const begun = process.cpuUsage();
   for (const unit of ["\u200b", "\u2800", ".", "\u0301"]) isWordless(unit.repeat(1_000_000));
   for (const unit of ["\u200b", "\u2800", "\u0301"]) isBlank(unit.repeat(1_000_000));
-  expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // microseconds; quadratic time would take minutes
+  expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // takes microseconds; quadratic time would be minutes
 });

@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Rows by id, and how many lines were parsed. */
+/** Returns rows by id, and the number of parsed lines. */
 function rowsBeside() {
   let parsed = 0;
   const rows = new RowsBeside<number | undefined>({

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { answersIn, askedIn } from "../../lib/domains/columns.ts";
 
-// Mutants tried: the first of two columns taken though they differ, an assistant's last turn shown, `input` left out,
-// `label` before `answer`, text of JSON not looked into.
+// Mutants tried: of two different columns the first is taken, an assistant's last turn is shown, `input` is ignored,
+// `label` precedes `answer`, JSON inside text is not parsed.
 
 const user = (content: string) => ({ role: "user", content });
 const answers = (row: Record<string, unknown>) =>
@@ -66,7 +66,7 @@ describe("what a row asks", () => {
       column: "question",
     });
     expect(askedIn({ prompt: "1+1?", messages: [user("1+1?")] })).toMatchObject({ column: "messages" });
-    // OpenR1-Math: the problem stands for the turns in words
+    // OpenR1-Math: the `problem` column has the turn's text
     expect(askedIn({ problem: "Sum", messages: [user("1+1?")] })).toMatchObject({
       column: "messages",
       task: "Sum",

@@ -8,7 +8,7 @@ const kinds = Object.keys(DATASETS);
 
 test("knows the kinds that have a reader, and gives each the options it takes", () => {
   expect(kinds).toContain("jsonl");
-  const parsed: DatasetSpec = datasetSchema.parse({ kind: "taco", path: "x" }); // the types agree
+  const parsed: DatasetSpec = datasetSchema.parse({ kind: "taco", path: "x" }); // the schema and DatasetSpec agree
   expect(parsed).toEqual({ kind: "taco", path: "x" });
 });
 

@@ -1,4 +1,4 @@
-// Mutants tried: one token only; white space before a token kept; a token in the middle taken out.
+// Mutants tried: only one token is removed; white space before a token stays; a token in the middle is removed.
 import { expect, test } from "vitest";
 import { withoutEndTokens } from "../../lib/domains/end-tokens.ts";
 

@@ -4,7 +4,7 @@ import { FAMILIES } from "../../lib/domains/families.ts";
 import { loadBuiltIn } from "../../lib/domains/verifiers.ts";
 import { CounterRandom } from "../../lib/random.ts";
 
-/** Drafts of a family and level from a stream of their own. */
+/** Drafts of a family and level, each from its own random stream. */
 function drafts(family: Family, level: number, count: number): Draft[] {
   return Array.from({ length: count }, (_, i) => family.draw(new CounterRandom(1, i, level), level));
 }

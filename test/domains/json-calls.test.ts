@@ -6,7 +6,7 @@ import { toPlain } from "../../lib/python/value.ts";
 const ARGUMENTS = ["name", "arguments"] as const;
 const ACTION = ["tool_name", "parameters"] as const;
 
-/** [name, {argument: value}] of each call, or what is wrong. */
+/** Returns [name, {argument: value}] of each call, or what is wrong. */
 function read(text: string, keys: readonly [string, string] = ARGUMENTS, reading = {}): unknown {
   const found = jsonCalls(readJson(text)!, keys, reading);
   if (typeof found === "string") return found;

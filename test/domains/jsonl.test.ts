@@ -3,7 +3,8 @@ import { UserTurn } from "../../lib/data/content.ts";
 import type { RowDraft } from "../../lib/data/row-reader.ts";
 import { type JsonlOptions, jsonl } from "../../lib/domains/jsonl.ts";
 
-// Mutants tried: tools as parsed instead of as written; messages handed on beside a template; the answer left a number.
+// Mutants tried: tools are passed on parsed instead of as text; messages are passed on in addition to a template; the
+// answer stays a number.
 
 const read = (row: unknown, options: Partial<JsonlOptions> = {}, text?: string) =>
   jsonl({ path: "x", domain: "math", ...options }).open({ path: "x", ...options })({
@@ -26,7 +27,7 @@ describe("a row", () => {
       askedFrom: "question",
       answerFrom: "answer; the question does not ask for \\boxed",
     });
-    expect(gold!()).toEqual(["\\boxed{2}"]); // what `math` must accept
+    expect(gold!()).toEqual(["\\boxed{2}"]); // the verifier `math` must accept the gold answer
     expect(jsonl({ path: "x", domain: "math" })).toMatchObject({ domain: "math", verifier: "math" });
   });
 
@@ -168,7 +169,7 @@ describe("a row", () => {
   test.each([
     ["12345678901234567890123", "12345678901234567890123"],
     ["-0.1234567890123456789", "-0.1234567890123456789"],
-    ["5.0", "5"], // what pandas makes of an integer beside a missing value
+    ["5.0", "5"], // pandas writes an integer so if another value is missing
     ["1e3", "1000"],
   ])("has the number %s as its answer %s", (written, answer) => {
     const text = `{"question": "q", "answer": ${written} }`;
@@ -242,7 +243,7 @@ describe("columns of other names", () => {
     expect(read({ ...worked, ground_truth: "3" })).toEqual({
       bad: "solution and ground_truth: both state the answer, and differ",
     });
-    // a solution that states no answer is no answer
+    // a solution without a stated answer is ignored
     const unstated = { ...worked, solution: "It is as plain as can be, as everybody sees at once." };
     expect(read(unstated)).toMatchObject({ reference: { answer: "2" } });
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { kindHint, mapExample } from "../../lib/domains/kind-hint.ts";
 
-// Mutants tried: the last of the closest kinds, fields that hold null counted, preferences taken for a kind.
+// Mutants tried: of the closest kinds the last is taken, fields with null count, preferences are taken for a kind.
 
 const FAULT = "field: invalid input: expected string, received undefined";
 const hint = (row: unknown, fault: string | undefined = FAULT) =>

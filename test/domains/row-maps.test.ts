@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { KNOWN_MAPS, mapHint } from "../../lib/domains/row-maps.ts";
 
-// test/contract/published-rows.test.ts shows that each map makes rows that can be read.
+// test/contract/published-rows.test.ts tests that each map makes readable rows.
 
 test("a hint is a sentence and three lines that begin with map", () => {
   const hint = mapHint({ data_source: "logic__ordering", reward_model: {} })!;

@@ -1,4 +1,4 @@
-// The rows that stand in for a data set are rows of it: its reader keeps them, and its verifier takes their gold answers.
+// A data set's sample rows are valid: its reader keeps them, and its verifier accepts their gold answers.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ test.each(TRAINING)(
     const { report, gold } = await checkDataset(kind, { kind, path } as DatasetSpec, { workers: 1 });
     expect(report).toMatchObject({ rows: 5, bad: [], leftOut: [], duplicates: [] });
     expect(gold!.unscored).toEqual([]);
-    // IF-RLVR's rows hold no answer, and i3-logic's hold the bare one, not always as the game wants it written
+    // IF-RLVR's rows have no answer; i3-logic's have the bare answer, not always in the form that the game asks for
     if (kind !== "if-rlvr" && kind !== "i3-logic") expect(gold).toMatchObject({ accepted: 5, rejected: [] });
     const source = await openProblemSource({ kind, path } as DatasetSpec, { seed: 0, ordinal: 0 });
     expect(new Set([0, 1, 2].map((i) => source.problem(i).question)).size).toBe(3);

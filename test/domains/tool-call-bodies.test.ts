@@ -3,7 +3,7 @@ import { readBody } from "../../lib/domains/tool-call-bodies.ts";
 import { toPlain } from "../../lib/python/value.ts";
 import { toolCallForm } from "../../lib/shared/models/tool-call-forms.ts";
 
-/** [name, {argument: value}] of each call, or what is wrong. Arguments called `t` are texts. */
+/** Returns [name, {argument: value}] of each call, or what is wrong. Arguments named `t` are texts. */
 function read(form: string, block: string): unknown {
   const found = readBody(toolCallForm(form).body, block, { isText: (_, argument) => argument === "t" });
   if (typeof found === "string") return found;

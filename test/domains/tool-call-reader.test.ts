@@ -1,10 +1,10 @@
-// Mutants tried: the last of all blocks only, a block that does not end read, a second form passed over, the whole text
-// read although it has marks.
+// Mutants tried: only the last of all blocks is read, an unclosed block is read, a second form is ignored, the whole
+// text is read although it has marks.
 import { describe, expect, test } from "vitest";
 import { looksMarked, readMarkedCalls } from "../../lib/domains/tool-call-reader.ts";
 import { toPlain } from "../../lib/python/value.ts";
 
-/** [name, {argument: value}] of each call, or what there is instead. */
+/** Returns [name, {argument: value}] of each call, or what was read instead. */
 function read(text: string, reading: { forgiving?: boolean } = {}): unknown {
   const found = readMarkedCalls(text, { isText: () => false, ...reading });
   if (found.kind !== "calls") return `${found.kind}: ${found.reason}`;

@@ -5,8 +5,8 @@ import { math } from "../../lib/domains/math/verify.ts";
 import { type VerlOptions, verl } from "../../lib/domains/verl.ts";
 import { fixture, readAs } from "../data/filtered.ts";
 
-// Mutants tried: rows of the other ability kept, the ability taken from data_source first, the sentence added to every
-// prompt or to none, a list of answers taken as text, the marker not handed to the verifier.
+// Mutants tried: rows of the other ability are kept, the ability comes from data_source first, the sentence is added to
+// every prompt or to none, a list of answers is read as text, the verifier does not get the marker.
 
 const read = (row: unknown, options: Partial<VerlOptions> = {}) =>
   verl({ path: "x", verifier: "math", ...options }).open({ path: "x", ...options })({
@@ -16,7 +16,7 @@ const read = (row: unknown, options: Partial<VerlOptions> = {}) =>
     text: JSON.stringify(row),
   });
 const user = (content: string) => [{ role: "user", content }];
-/** DAPO's request in its own words, with a sum of this test as the problem. */
+/** DAPO's original instruction, with a sum as the problem. */
 const DAPO = user(
   'Solve it step by step. The last line of your response should be of the form Answer: $Answer (without quotes).\n\n17 + 17?\n\nRemember to put your answer on its own line after "Answer:".',
 );
@@ -66,7 +66,7 @@ test("a prompt that asks for no form gets a sentence that does, in the last turn
     { role: "user", content: "17 + 17?\n\nPut your final answer within \\boxed{}." },
   ]);
   expect(draft.question).toBe("Sums.\n\nYes?\n\n17 + 17?\n\nPut your final answer within \\boxed{}.");
-  expect(draft.content).toBe(JSON.stringify([prompt, null])); // the split does not depend on our sentence
+  expect(draft.content).toBe(JSON.stringify([prompt, null])); // the split ignores the added sentence
   expect(draft.answerFrom).toBe("ground_truth, asked for in \\boxed, which this reader adds");
   expect(verdictOf(draft, "\\boxed{34}")).toBe("correct");
 });

@@ -25,7 +25,7 @@ const recipeOf = (advantages: RecipeInput["advantages"], training: Partial<Recip
   });
 };
 
-/** @returns the last event: a hash of the weights. */
+/** @returns the run's last event, which has the hash of the weights */
 async function train(
   dir: string,
   recipe: ReturnType<typeof recipeOf>,

@@ -1,4 +1,4 @@
-// Checkpoints that somebody asks for at any moment, one after another: each has the weights of the step it is of.
+// Requests checkpoints at any moment, one after another: each has the weights of its own step.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

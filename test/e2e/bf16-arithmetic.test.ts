@@ -12,7 +12,7 @@ import { noAddon } from "./native-core.ts";
 const dir = mkdtempSync(join(tmpdir(), "hone-bf16-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-/** Runs a command on an instruction set; default: the core's best. */
+/** Runs a command with an instruction set; default: the core's best. */
 function hone(args: readonly string[], isa?: string) {
   const env = { ...process.env, ...(isa !== undefined && { HONE_ISA: isa }) };
   const { status, stdout, stderr } = spawnSync(process.execPath, [...HONE, ...args], {

@@ -1,5 +1,5 @@
 // npm run chaos -- <recipe> [--seed 0..19] [--seconds 60] [--processes N] [--store redis-server] [--set field=value]
-// Trains while processes are killed and stopped at random, and checks that nothing came of it (process-chaos.ts).
+// Trains while processes are killed and stopped at random, and checks that this changed nothing (process-chaos.ts).
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { EXIT, runMain } from "../../lib/cli/exit.ts";
@@ -8,7 +8,7 @@ import { processSettings } from "../../lib/cli/process-settings.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { type ChaosReport, chaos } from "./process-chaos.ts";
 
-/** Training that the recipe ends earlier goes on for as long as faults do. */
+/** Enough steps that the run does not end before the faults do. */
 const ENDLESS = "training.steps=1000000";
 
 async function main(): Promise<number> {

@@ -1,8 +1,8 @@
 /**
- * A synchronous run is killed with SIGKILL at the n-th open, write, fsync, rename, unlink, mkdir or rmdir in its folder,
- * or at some moment, and resumed: it must end with the bits of a run that nobody killed, and lose no checkpoint it told of.
- * Every second run trains adapters, with moments in bf16. `npm run test:chaos` tries 400 such moments, `npm run test:long`
- * 40; `npm test` looks at one phase of a checkpoint alone.
+ * SIGKILL ends a synchronous run at the n-th open, write, fsync, rename, unlink, mkdir or rmdir in its folder, or at
+ * some time, and the run resumes: it must end with the bits of an undisturbed run, and lose no checkpoint that it
+ * reported. Every second run trains adapters, with moments in bf16. `npm run test:chaos` tries 400 such kills, `npm
+ * run test:long` 40; `npm test` tries one phase of a checkpoint.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
@@ -44,15 +44,15 @@ interface Session {
 interface Kind {
   /** Fields of the recipe besides training. */
   readonly more: string;
-  /** The last line of a run that nobody killed. */
+  /** The last line of an undisturbed run. */
   whole: string;
-  /** System calls of such a run, by name. */
+  /** The number of system calls of an undisturbed run, by name. */
   counts: Map<string, number>;
 }
 
 interface Death {
   readonly env?: Readonly<Record<string, string>>;
-  /** Kill so many milliseconds after this line, or after the start. */
+  /** Kill `afterMs` milliseconds after this line, or after the start. */
   readonly afterLine?: string | undefined;
   readonly afterMs?: number;
 }
@@ -106,7 +106,10 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** By call for most of the trials, kinds in turn; by phase for the others. @param share of the calls of a whole run */
+/**
+ * Chooses how a trial is killed: most trials at a system call, each kind in turn, the others in a phase. @param share
+ * of the calls of a whole run
+ */
 function deathOf(
   trial: number,
   folder: string,
@@ -128,8 +131,8 @@ function deathOf(
 }
 
 /**
- * Kills a run, resumes it, and says what does not hold. Some of its calls a run makes by the clock: one that is quicker than
- * the one that was counted may be over before its moment, and is tried at an earlier one.
+ * Kills a run, resumes it, and returns what is wrong. A run makes some calls by the clock: a run faster than the
+ * counted one may end before its kill, and is tried again with an earlier one.
  * @param share of the calls of a whole run
  */
 async function trialFails(trial: number, share = 1): Promise<string | undefined> {
@@ -176,8 +179,8 @@ test.skipIf(TRIALS === 0 || noAddon !== undefined || noShim !== undefined)(
 );
 
 /**
- * The files of the second checkpoint that is written while the run trains on (step 10), the third in its folder: four
- * files each.
+ * The files of the second checkpoint that is written during training (step 10), the third in its folder: four files
+ * each.
  */
 const PHASES: readonly (readonly [what: string, at: string, goesOnWith: number])[] = [
   ["the state is copied, and nothing written", "open:9:before", 6],

@@ -24,7 +24,7 @@ const recipeOf = (objective: Objective, training: Partial<RecipeInput["training"
   });
 };
 
-/** @returns the last event: a hash of the weights. */
+/** @returns the run's last event, which has the hash of the weights */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>): Promise<string> {
   await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
   await run.finished;
@@ -49,7 +49,7 @@ describe.skipIf(noAddon !== undefined)("tokens that a rule chose", () => {
       const group = lines.find((line) => "rollouts" in line && line.dropped === undefined)!;
       if (!("rollouts" in group)) throw new Error("no group was kept");
       const place = { step: 5, problem: group.problem, attempt: group.rollouts[0]!.attempt };
-      // takes step 5 from the checkpoint after step 4 by what is recorded of its tokens, and compares it with the run's
+      // recomputes step 5 from the checkpoint after step 4 with the recorded tokens, and compares it with the run
       const { settings } = await explainStep(dir, place);
       const trained = settings[0]!.tokens.filter(({ ratio }) => ratio !== undefined);
       const given = trained.map((token) => token.tokenWeight ?? token.tokenPenalty);

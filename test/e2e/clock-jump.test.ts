@@ -1,6 +1,6 @@
-// A clock that is set while a run is under way (by NTP, by an operator, by a virtual machine that was moved) is a clock of
-// people only: nothing that the run waits for, leases or restarts by it. In every process Date.now() jumps an hour forth and
-// back, ten times a second.
+// The system clock changes during a run (by NTP, an operator, or a migrated virtual machine). The run uses it only to
+// show times: no wait, lease or restart depends on it. In every process Date.now() jumps an hour forward and back, ten
+// times a second.
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const STEPS = 4;
-/** Processes that judge get no variables of ours: the file's name is in the module. */
+/** Verifier processes do not inherit the test's environment, so the module contains the file's name. */
 const jumps = (jumped: string) => `
   import { appendFileSync } from "node:fs";
   const now = Date.now.bind(Date);
@@ -45,7 +45,7 @@ test.runIf(longest)(
     const options = `${process.env["NODE_OPTIONS"] ?? ""} --import ${pathToFileURL(join(dir, "jumps.mjs")).href}`;
     const undisturbed = await run("undisturbed", 0);
     expect(await run("jumping", 2, { NODE_OPTIONS: options })).toBe(undisturbed);
-    // this run, two actors and a trainer at least
+    // at least this process, two actors and a trainer
     expect(new Set(readFileSync(jumped, "utf8").trim().split("\n")).size).toBeGreaterThanOrEqual(4);
     const warnings = readEvents(join(dir, "jumping", "events.jsonl")).flatMap((event) =>
       event.e === "note" && event.k === "warning" ? [event.m] : [],

@@ -1,5 +1,5 @@
-// `hone run --processes` whose coordinator is killed by kill -9, and with it the store that it serves: the same command line
-// with --resume goes on.
+// kill -9 ends the coordinator of `hone run --processes` and with it the store that it serves: the same command line
+// with --resume continues.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -22,7 +22,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** `hone run` into a folder of that name, and all that it says. */
+/** Runs `hone run` into a folder of that name, and collects its output. */
 function honeRun(name: string, ...flags: string[]) {
   const dir = join(folder, name);
   const words = asWords(smallQuickstart(STEPS));
@@ -104,7 +104,7 @@ test.runIf(longest && noAddon === undefined)(
   patient(180_000),
 );
 
-/** Longer than a process may be silent (SETTINGS.aliveMs). */
+/** Longer than a process may stop its heartbeat (SETTINGS.aliveMs). */
 const STOPPED_MS = 12_000;
 
 test.runIf(longest && noAddon === undefined)(

@@ -21,7 +21,7 @@ writeFileSync(
     (_, n) => `${JSON.stringify({ question: `Apply to ${n}: +4`, answer: `${n + 4}` })}\n`,
   ).join(""),
 );
-// weighs by everything that a checkpoint has to restore
+// depends on everything that a checkpoint must restore
 const weights = join(root, "weights.mjs");
 writeFileSync(
   weights,
@@ -34,7 +34,7 @@ const domainsOf = (chosen: object) => ({
   logic: { weight: 0.4, source: "procedural/logic" },
 });
 
-/** Runs to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
+/** Trains to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
 async function train(
   name: string,
   training: Partial<RecipeInput["training"]>,

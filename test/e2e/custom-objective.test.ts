@@ -1,5 +1,5 @@
-// GSPO as a recipe's own objective over a whole asynchronous run: the run's own log, executed again with the built-in
-// one in its place, gives the same rollouts and the same weights. As a module it is asked by processes that train.
+// GSPO as a recipe's custom objective in an asynchronous run: a replay of its log with the built-in GSPO gives the same
+// rollouts and weights. Processes that train load the objective from a module.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -37,7 +37,7 @@ function record(slopes: typeof gspo) {
   return defineRecipe({ ...tinyInput({ maxLag: 3, steps: 16 }), objective: { kind: "custom", slopes } });
 }
 
-/** The folder's recipe with a built-in objective, wherever it is written. */
+/** Replaces the custom objective in the folder's recorded recipes by a built-in one. */
 function rewrite(kind: string): void {
   for (const file of [RUN_FILES.events, "run.json"]) {
     const text = readFileSync(join(dir, file), "utf8");
@@ -81,7 +81,10 @@ native(
 
 const GSPO = "./test/fixtures/custom-gspo.ts#gspo";
 
-/** Every step changes the weights, whatever random ones answer. @param objective asked by two ranks, or adding up as they do. */
+/**
+ * Every step changes the weights, even if random weights answer everything wrong. @param objective called by two
+ * ranks, or by one process that sums in their order
+ */
 const ofRanks = (objective: RecipeInput["objective"]) =>
   smallRecipe(
     { steps: 3, schedule: "sync", packedTokens: 64 },
@@ -93,7 +96,7 @@ const ofRanks = (objective: RecipeInput["objective"]) =>
     },
   );
 
-/** Trains with an actor and two trainers, each a process. */
+/** Trains with an actor and two trainers, each in its own process. */
 async function byProcesses(objective: RecipeInput["objective"]): Promise<string> {
   const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };
   const core = await nativeCore();

@@ -1,5 +1,5 @@
-// A recipe in YAML through the commands that a user types, from a folder above it: what it trains is what a script with
-// the same fields trains, to the bit, and the record, resumption, replay and sweeps are those of a script.
+// Runs the commands on a recipe in YAML from the folder above it. It trains the same weights as a script with the same
+// fields, to the bit, and its record, resume, replay and sweeps work like a script's.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -95,7 +95,7 @@ native("the other commands that take a recipe take one in YAML", async () => {
     "--json",
   );
   expect(JSON.parse(stdout).cells).toHaveLength(2);
-  // a sweep starts processes of the command that it is
+  // a sweep starts processes of its own command
   const words = [
     "sweep",
     "there/train.yaml",

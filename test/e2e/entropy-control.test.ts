@@ -23,7 +23,7 @@ const recipeOf = (training: Partial<RecipeInput["training"]>, isControlled = tru
   });
 };
 
-/** @returns the last event, a hash of the weights, and each step's metrics. */
+/** @returns the last event, a hash of the weights, and each step's metrics */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>) {
   await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
   const steps = [];

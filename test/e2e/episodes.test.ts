@@ -1,4 +1,5 @@
-// Episodes over whole runs on the real core: engine = trainer to the bit, masks, replay to the bit, the record, faults.
+// Tests episodes in whole runs on the real core: engine = trainer to the bit, masks, replay to the bit, the record,
+// faults.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,7 +31,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Tells how often it was spoken to, and is right by chance, so that groups are mixed. */
+/** Answers with its number of turns, and scores at random, so that groups are mixed. */
 const talking: Environment<{ n: number; sum: number }> = {
   reset: () => ({ n: 0, sum: 0 }),
   step: (state, { text }) => {
@@ -98,7 +99,7 @@ native(
     const { steps, weightsCompared, rollouts } = await replayRun(dir, { verifiers });
     expect({ steps, weightsCompared }).toEqual({ steps: 8, weightsCompared: true });
     expect(rollouts).toBe(8 * 4 * 4);
-    // the environment is not asked: another word in the record is another prompt for the turn that follows
+    // a replay does not ask the environment: a changed observation in the record changes the next turn's prompt
     const log = readFileSync(join(dir, RUN_FILES.events), "utf8");
     const changed = log.replace(/"o":\[\[(\d+),(\d+),/, (_, at, id) => `"o":[[${at},${Number(id) + 1},`);
     expect(changed).not.toBe(log);

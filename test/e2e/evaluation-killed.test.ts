@@ -1,5 +1,5 @@
-// kill -9 at random points: whatever was counted is there, nothing is asked twice, and the end is that of an evaluation
-// that nobody killed.
+// kill -9 at random points: every counted completion is kept, nothing is asked twice, and the result equals that of an
+// undisturbed evaluation.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -17,7 +17,10 @@ import { scratchFolder } from "../suites/scripted.ts";
 
 const CHILD = await childProgram(fileURLToPath(new URL("../suites/evaluation-child.ts", import.meta.url)));
 
-/** Runs an evaluation that kills itself once it has counted `until` completions; @returns the last count it told, and whether it ended by itself. */
+/**
+ * Runs an evaluation that kills itself once it has counted `until` completions; @returns the last count that it
+ * printed, and whether it ended by itself
+ */
 async function evaluate(
   model: string,
   dir: string,

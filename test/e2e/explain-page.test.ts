@@ -1,4 +1,4 @@
-// From a completion to its explanation, in a real browser: the system's chromium.
+// Opens a completion's explanation in a real browser, the system's Chromium.
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -28,7 +28,7 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     page.on("console", (line) => line.type() === "error" && faults.push(line.text()));
-    // late, so that the rows of the search before are there while this one's are looked for
+    // delays the search, so that the rows of the previous one are still shown
     await page.route("**/api/groups?*problem=*", (route) => void setTimeout(() => route.continue(), 500));
     await page.goto(`${live.url}#samples`);
     await page.waitForSelector(".sample-row");

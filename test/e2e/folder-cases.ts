@@ -1,4 +1,4 @@
-// Every place of the command tree that takes a folder, with a command line that has one there.
+// Every argument of the command tree that takes a folder, with a command line for it.
 import { join } from "node:path";
 import type { Command } from "commander";
 import { at, type Mark, step } from "./hostile-run.ts";
@@ -6,14 +6,14 @@ import { at, type Mark, step } from "./hostile-run.ts";
 /** Verbs that wait for signals, or whose processes outlive a test. */
 export const OWN_PROCESS = /^(?:run|agent|sweep)\b/;
 
-/** How a test gives the folder to a verb, and what it expects. */
+/** How a test passes the folder to a verb, and what it expects. */
 export interface Case {
   readonly args: (dir: string) => readonly string[];
   /** The modules that the verb runs with --trust; absent if it has no such option. */
   readonly runs?: readonly Mark[];
-  /** The verb's exit code without --trust; 0 when left out. */
+  /** The verb's exit code without --trust. Default: 0. */
   readonly ends?: number;
-  /** True if the place has a test of its own. */
+  /** True if another test covers the argument. */
   readonly apart?: true;
 }
 
@@ -23,7 +23,7 @@ const MODEL = (verb: string, more: () => readonly string[]): Case => ({
 const PLAIN = (...words: string[]): Case => ({ args: (dir) => [...words, dir] });
 const WITH = ["--set", 'hardware.processes={"actors":1,"trainers":1}'];
 
-/** A case for each place of the command tree that takes a folder. */
+/** A case for each argument of the command tree that takes a folder. */
 export const CASES: Readonly<Record<string, Case>> = {
   "run --dir": {
     args: (dir) => [
@@ -157,10 +157,10 @@ export const CASES: Readonly<Record<string, Case>> = {
   "tokenize --model": MODEL("tokenize", () => ["--file", at("texts.jsonl")]),
 };
 
-/** Names of arguments, and of options' values, that are a folder or may be one. */
+/** Names of arguments and option values that are or may be a folder. */
 export const FOLDERS =
   /^(?:folder|folder-or-name|source|run|evaluation|a|b|first|second|more|model|target|checkpoint|recipe-or-(?:data|model))$/;
-/** Names of those that are not. A file that a verb runs (a recipe, a suite) is the user's own, whom the verb trusts. */
+/** Names of the others. A file that a verb runs (a recipe, a suite) is the user's own, which the verb trusts. */
 export const OTHERS =
   /^(?:recipe|file|cases\.jsonl|ids\.jsonl|jsonl|path=value|name|names|number|n|n\|a\.\.b|id|k|t|p|d|s|step|which|kind|format|mode|address|url|seconds|seed|seeds|axes|axis|parts|limit|size|sizes|amount|actors|hosts|command|path|word|prompt|text|domain|shell|modules|module|device)$/;
 
@@ -170,7 +170,7 @@ interface Place {
   readonly trusts: boolean;
 }
 
-/** Every argument and option of the command tree that takes a value. */
+/** Returns every argument and option of the command tree that takes a value. */
 export function placesOf(command: Command, path: readonly string[] = []): Place[] {
   if (command.commands.length > 0)
     return command.commands.flatMap((one) => placesOf(one, [...path, one.name()]));

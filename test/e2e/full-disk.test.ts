@@ -1,5 +1,5 @@
-// A disk that is really full while the quick start trains: with checkpoint.maxUnsavedSteps the run goes on, and saves again
-// once there is room; without room it ends by name, and goes on from the checkpoint it had.
+// The disk is really full while the quick start trains. With checkpoint.maxUnsavedSteps the run continues, and saves
+// again once there is space; otherwise it ends with a named error, and resumes from its last checkpoint.
 import { execFile, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { patient } from "../patience.ts";
 
 const BEFORE = 2;
 const STEPS = 40;
-/** A checkpoint of the small quick start is some 200 KiB; one of its steps takes some 30 ms. */
+/** A checkpoint of the small quick start has some 200 KiB; one of its steps takes some 30 ms. */
 const DISK_KIB = 1024;
 const SOON = { timeout: patient(60_000), interval: 1 };
 
@@ -31,7 +31,7 @@ afterAll(() => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** The run's checkpoints are on a disk of their own from now on. */
+/** Moves the run's checkpoints to a disk of their own. */
 function moveToDisk(): void {
   const aside = join(dir, "aside");
   cpSync(disk, aside, { recursive: true });
@@ -42,7 +42,7 @@ const filler = join(disk, "filler");
 const fill = () => {
   try {
     writeFileSync(filler, new Uint8Array(1024 * DISK_KIB));
-  } catch {} // writes as much as there is room for
+  } catch {} // fills the disk
 };
 const saved = () => readdirSync(disk).filter((name) => name.startsWith("step-"));
 const warnings = () =>
@@ -51,7 +51,7 @@ const warnings = () =>
   );
 
 function run(name: string, settings: readonly string[], ...more: string[]) {
-  // a cosine over two steps, as the first session has them, is not the beginning of one over forty
+  // a cosine schedule over the two steps of the first session would differ from one over forty
   const same = ["checkpoint.keepLast=1", "optimizer.schedule=constant"];
   const words = asWords([...smallQuickstart(STEPS), ...same, ...settings]);
   const argv = [...HONE, "run", QUICKSTART, "--dir", join(dir, name), ...more, ...words];
@@ -71,7 +71,7 @@ test.runIf(long && !noDisk)(
     await expect(ending).rejects.toMatchObject({
       stderr: expect.stringContaining("No space left on device"),
     });
-    expect(saved()).toEqual(["step-000002"]); // no half-written checkpoint is left
+    expect(saved()).toEqual(["step-000002"]); // no partial checkpoint is left
     const told = () =>
       warnings().flatMap((text) => {
         const match = /step (\d+) is not written.* ends with step (\d+)/.exec(text);
@@ -81,7 +81,7 @@ test.runIf(long && !noDisk)(
     expect(told()).toEqual([first, first + 1, first + 2].map((step) => [`${step}`, `${end}`]));
     expect(readPipelineStatus(join(dir, "run"))!.step).toBe(end);
 
-    // On a machine that is busy with others this process may hear of it too late: then the run has ended without room.
+    // On a busy machine this process may notice too late, and the run has ended without space.
     for (let attempt = 1; ; attempt++) {
       const before = told().length;
       const goingOn = run("run", ["checkpoint.maxUnsavedSteps=1000"], "--resume");

@@ -25,7 +25,7 @@ const recipeOf = (objective: object, training: object = {}, rest: Partial<Recipe
   });
 };
 
-/** @returns hash of the final weights. */
+/** @returns the hash of the final weights */
 async function train(name: string, recipe: ReturnType<typeof recipeOf>): Promise<string> {
   const dir = join(root, name);
   await using run = await createRun(recipe, { dir, verifiers, resume: "auto" });
@@ -67,7 +67,7 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
 
   test("of fewer likeliest tokens it is less: a coarser look at the same distributions", async () => {
     const first = (name: string) => metricsOf(join(root, name))[1]!["kl/reference/full"]!;
-    // the first step's gradient of the KL is 0, so that all of them measure the same weights in the second
+    // in the first step the KL's gradient is 0, so that all runs have the same weights at the second
     await train("two", recipeOf({ klTopK: 2 }, { steps: 2 }));
     expect(first("two")).toBeLessThan(first("of the likeliest and the rest"));
     expect(first("of the likeliest and the rest")).toBeLessThan(first("of the whole vocabulary"));

@@ -1,4 +1,4 @@
-// Which domain pays for which, in a real browser: the system's chromium.
+// Tests the page's matrix of gradients between domains, in a real browser, the system's Chromium.
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,7 +13,7 @@ import { patient } from "../patience.ts";
 const CHROMIUM = "/usr/bin/chromium";
 const DOMAINS = ["math", "code", "logic", "instruction-following", "function-calling"];
 
-/** What a measured step records: numbers that tell step and pair apart. Function calling begins at step 20. */
+/** The metrics of a measured step: a different number for each step and pair. Function calling starts at step 20. */
 function measurement(step: number): Record<string, number> {
   const domains = DOMAINS.slice(0, step < 20 ? 4 : 5);
   const metrics: Record<string, number> = { "gradient/signal": -1 / step, "gradient/noise": 9 };
@@ -57,7 +57,7 @@ interface Helpers {
   ): { from: number; to: number; value: number | null }[];
 }
 
-/** The panel's functions: its module alone, as a browser would read it. */
+/** Imports the panel's module alone, as a browser does. */
 async function helpers(): Promise<Helpers> {
   const module: string = "../../lib/live/page/panel-gradients.js";
   return (await import(module)) as Helpers;
@@ -92,7 +92,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
   });
   afterAll(() => browser?.close());
 
-  /** @param mayHear when the page gets events of its run */
+  /** @param mayHear resolves when the page may receive its run's events */
   async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}, mayHear?: Promise<void>) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 1000 }, ...options });
     if (mayHear) await page.route("**/api/events*", (route) => mayHear.then(() => route.continue()));
@@ -146,8 +146,8 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
     await slider.focus();
     const hears = page.waitForResponse(/api\/events/);
     letHear();
-    await hears; // and what the page hears of its run takes nobody's focus away
-    await page.evaluate("new Promise((drawn) => setTimeout(drawn, 600))"); // it draws steps every 400 ms
+    await hears; // an event of the run must not move the focus
+    await page.evaluate("new Promise((drawn) => setTimeout(drawn, 600))"); // the page draws steps every 400 ms
     await page.keyboard.press("Home");
     expect(await title.innerText()).toBe("Step 5, measurement 1 of 8");
     expect(await matrix(page)).toEqual(expected(5));
@@ -178,7 +178,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       const strips = page.locator(".strip");
       expect(await strips.count()).toBe(10);
       expect(await strips.first().locator("rect:not(.mark)").count()).toBe(8);
-      const late = page.locator(".strip").nth(3); // math with function calling, which comes at step 20
+      const late = page.locator(".strip").nth(3); // math with function calling, which starts at step 20
       expect(await late.locator("rect:not(.mark)").count()).toBe(5);
       expect(await strips.first().getAttribute("aria-label")).toBe(
         minus(
@@ -216,9 +216,9 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       );
       await page.getByLabel("next measurement").click();
       await page.getByLabel("next measurement").click();
-      // a domain that comes at this step has columns that the page asks for when it hears of them
+      // the page requests the columns of a domain that starts at this step when an event names it
       await vi.waitFor(async () => expect(await matrix(page)).toEqual(expected(20)), patient(15_000));
-      for (let step = 21; step <= 25; step++) addMeasured(dir, step); // back at the last, it is followed again
+      for (let step = 21; step <= 25; step++) addMeasured(dir, step); // at the last measurement again, the page follows new ones
       await vi.waitFor(
         async () => expect(await title.innerText()).toBe("Step 25, measurement 5 of 5"),
         patient(15_000),
@@ -272,7 +272,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
   );
 });
 
-/** WCAG contrast of every cell's number on its colour, as the browser mixes it. */
+/** The WCAG contrast of every cell's number on its colour, as the browser blends it. */
 const CONTRASTS = `(() => {
   const paint = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
   const rgb = (colour) => {

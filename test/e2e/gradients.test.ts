@@ -1,5 +1,5 @@
-// A run that measures the gradients of its domains ends with the weights of one that does not: an asynchronous one
-// replayed, where nothing is measured, and a synchronous one run both ways.
+// A run that measures the gradients of its domains ends with the same weights as one that does not: an asynchronous run
+// and its replay, which measures nothing, and a synchronous run with and without.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ native(
           const cosine = metrics[`gradient/cosine/${a}/${b}`] ?? metrics[`gradient/cosine/${b}/${a}`];
           square += norm(a) * norm(b) * (a === b ? 1 : (cosine ?? 0));
         }
-      // the norm of the step's own gradient, which is summed in another order
+      // the norm of the step's own gradient, summed in another order
       expect(Math.sqrt(square) / metrics["grad/norm"]!).toBeCloseTo(1, 4);
       expect(metrics["time/gradients"]).toBeGreaterThan(0);
     }

@@ -29,15 +29,14 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const STEPS = soak ? 100_000 : longest ? 5000 : 1500;
-/** 50 MiB over 100,000 steps, and what a collector's whim makes of any number of them. */
+/** 50 MiB over 100,000 steps, plus what garbage collection varies by. */
 const ALLOWED = (50 * 2 ** 20 * STEPS) / 100_000 + 2 ** 20;
 /**
- * Bytes by which the whole process may grow over any number of steps, since its allocators keep what they once had: 50
- * MiB.
+ * The process's resident memory may grow by 50 MiB over any number of steps, because its allocators keep freed pages.
  */
 const ALLOWED_RSS = 50 * 2 ** 20;
 
-/** The memory that the process holds after garbage collection. */
+/** The memory in use after garbage collection. */
 async function held(): Promise<{ heap: number; rss: number }> {
   await turn();
   global.gc!();
@@ -45,7 +44,7 @@ async function held(): Promise<{ heap: number; rss: number }> {
   return { heap: heapUsed, rss };
 }
 
-/** Looks ten times, the first when caches and pools have their size; tells each look. */
+/** Measures ten times, starting when caches and pools have their final size; prints the measurements. */
 function lookAt(steps: number, begin: number) {
   const looks: { heap: number; rss: number }[] = [];
   const every = Math.floor((steps - begin) / 9);
@@ -63,14 +62,14 @@ test.runIf(longest)(
   async () => {
     const core = standInCore({
       onStep: () => {
-        core.trainers[0]!.steps.length = 0; // the stand-in keeps what it was given
+        core.trainers[0]!.steps.length = 0; // the stand-in keeps its batches
         return {};
       },
     });
     const { afterStep, grown, told, looks } = lookAt(STEPS, 500);
     const recipe = smallRecipe({ steps: STEPS, groupsPerStep: 4 }, { checkpoint: { everySteps: 0 } });
     await using run = await createRun(recipe, { dir, verifiers, core, hooks: { afterStep } });
-    for await (const _ of run); // a thousand records are kept for whoever does not take them
+    for await (const _ of run); // takes the records, of which the run otherwise keeps a thousand
     await run.finished;
     console.log(told());
     expect(looks.length).toBeGreaterThanOrEqual(10);
@@ -83,7 +82,7 @@ test.runIf(longest)(
 );
 
 const SESSION_STEPS = 1500;
-/** A session that kept its steps would grow by ten times as much. */
+/** A session that kept its steps would grow ten times as much. */
 const ALLOWED_A_THOUSAND = 2 * 2 ** 20;
 
 test.runIf(longest).each([
@@ -127,7 +126,10 @@ test.runIf(longest).each([
 const where = (isTTY: boolean) => (isTTY ? "on a terminal" : "elsewhere");
 
 const COMMAND_STEPS = 4000;
-/** Resident, of the whole process, from step 400 on. Without bounds: 120 MiB at 3,000 steps, more for the report. */
+/**
+ * Growth of the process's resident memory from step 400 on. Without limits it was 120 MiB after 3,000 steps, and more
+ * for the report.
+ */
 const ALLOWED_BY_COMMAND = { training: 30 * 2 ** 20, report: 50 * 2 ** 20 };
 
 test.runIf(longest && noAddon === undefined)(
@@ -167,7 +169,7 @@ test.runIf(longest && noAddon === undefined)(
   900_000,
 );
 
-/** 0 while there is none, or it is being replaced. */
+/** The step in the file; 0 if the file is missing or just being replaced. */
 function stepIn(file: string): number {
   try {
     return JSON.parse(readFileSync(file, "utf8")).step ?? 0;
@@ -187,7 +189,7 @@ function residentOf(pid: number): number {
 
 const REPORT_STEPS = 6000;
 
-/** Tells the most that a process was resident when it ends: its own mark, since resourceUsage begins with its parent's. */
+/** Prints the process's peak resident memory at its exit: from /proc, because resourceUsage starts with the parent's peak. */
 const TELLS_MOST = `data:text/javascript,${encodeURIComponent(`
 import { readFileSync } from "node:fs";
 process.on("exit", () => process.stderr.write(readFileSync("/proc/self/status", "utf8")));`)}`;
@@ -243,7 +245,7 @@ test.skipIf(noAddon !== undefined)(
   longest || soak ? 3_600_000 : 180_000,
 );
 
-/** Verifiers in a process of their own, as a run has them by default, and on the test's thread. */
+/** Verifiers in a separate process, the default, and on the test's thread. */
 describe.each([
   { where: "in processes", given: undefined, cycles: longest || soak ? 25 : 2 },
   { where: "inline", given: verifiers, cycles: longest || soak ? 200 : 20 },
@@ -280,7 +282,7 @@ describe.each([
   );
 });
 
-/** The pace in the middle of all that two looks tell, per cycle: one look at an unlucky moment does not count. */
+/** The median growth per cycle over all pairs of measurements, so that a single outlier does not count. */
 function pace(looks: readonly { cycle: number; rss: number }[]): number {
   const paces = looks.flatMap((one, i) =>
     looks.slice(i + 1).map((later) => (later.rss - one.rss) / (later.cycle - one.cycle)),
@@ -293,9 +295,9 @@ const WARM_UP = 50;
 const MADE_BY = "test/e2e/run-cycles.mjs";
 
 /**
- * As a user has it: the built package, verifiers in processes, a process that does nothing else. With one arena: each
- * thread of the verifier pool may otherwise get one of its own, and the C library keeps the free pages of each, so that
- * what is resident tells more of threads that met than of memory that is held.
+ * Runs as a user does: the built package, verifiers in processes, nothing else in the process. The C library gets a
+ * single arena: otherwise each thread of the verifier pool may get its own, whose free pages the library keeps, so
+ * that resident memory would depend on how many threads ran at once.
  */
 test.runIf(longest && soak && noAddon === undefined)(
   `${CYCLES} cycles of the built package hold nothing`,
@@ -330,7 +332,7 @@ const handlesOf = ({ descriptors, threads, children }: Record<string, unknown>) 
   children,
 });
 
-/** Process ids of the living children, of whichever thread. */
+/** The ids of the process's living children, over all its threads. */
 function childrenOf(pid: number): string[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   const lists = threads.map((thread) => readFileSync(`/proc/${pid}/task/${thread}/children`, "utf8"));

@@ -1,4 +1,4 @@
-// What the overview of a run's page opens with: in a real browser, the system's chromium.
+// Tests the overview at the top of a run's page in a real browser, the system's Chromium.
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ const { recentSteps } = (await import(place)) as RecentSteps;
 
 test("the last fifteen steps are compared with the fifteen before, with the spread of both as noise", () => {
   const rising = Array.from({ length: 40 }, (_, i) => i + 1);
-  // Fifteen whole numbers in a row have the variance (15² - 1) / 12 * 15 / 14 = 20.
+  // Fifteen consecutive integers have variance (15² - 1) / 12 * 15 / 14 = 20.
   expect(recentSteps(rising)).toEqual({ mean: 33, steps: 15, change: 15, error: Math.sqrt((20 + 20) / 15) });
 });
 
@@ -62,10 +62,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const tokens = log.reduce((sum, { metrics: m }) => sum + m["speed/generated"]! * m["time/step"]!, 0);
     const [, digits, unit = ""] = /([\d.]+)([kMG]?) tokens/.exec(generated!)!;
     const told = Number(digits) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[unit]!;
-    expect(Math.abs(told / tokens - 1)).toBeLessThan(0.005); // three digits are shown
+    expect(Math.abs(told / tokens - 1)).toBeLessThan(0.005); // the page shows three digits
     const legend = page.locator('[data-chart="score"] [data-metric="score/mean"]');
     const [own, mean] = [await legend.locator("small").innerText(), await legend.locator("b").innerText()];
-    // of some 120 steps a mean over seven, of which the last step has itself and three before it
+    // for some 120 steps the page averages over seven; for the last step these are itself and the three before it
     const reach = Math.floor(log.length / 40);
     const near = log.slice(-reach - 1).map(({ metrics }) => metrics["score/mean"]!);
     const smoothed = near.reduce((sum, score) => sum + score, 0) / near.length;

@@ -1,5 +1,5 @@
-// What a command may do with the run folder of somebody else: nothing that its record names, unasked. The list of verbs
-// that take a folder comes from the command tree, so that a new one fails here until it has a case.
+// A command runs nothing that the record in another user's run folder names, unless the user agrees. The list of verbs
+// that take a folder comes from the command tree, so that a new verb fails here until it has a case.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -53,7 +53,7 @@ beforeEach(() => {
   if (long && noAddon === undefined) clearMarks();
 });
 
-/** "eval --suite" names files of the user's, "traces --model" a server's model. */
+/** "eval --suite" names the user's own files, "traces --model" a model on a server. */
 const NOT_THESE = ["traces --model"];
 const places = placesOf(program());
 const folders = places.filter(({ name, kind }) => FOLDERS.test(kind) && !NOT_THESE.includes(name));
@@ -61,9 +61,9 @@ const folders = places.filter(({ name, kind }) => FOLDERS.test(kind) && !NOT_THE
 test("every place of the command tree that takes a folder has a case, and every other is known as none", () => {
   expect(places.filter(({ kind }) => !FOLDERS.test(kind) && !OTHERS.test(kind))).toEqual([]);
   expect(Object.keys(CASES).sort()).toEqual(folders.map(({ name }) => name).sort());
-  // a verb that does what the record names is one that has --trust, and the other way round
+  // a verb has --trust exactly if it runs what the record names
   const able = folders.filter(({ trusts }) => trusts).map(({ name }) => name);
-  const servers = ["status run", "track send run"]; // tried in test/cli/store-status.test.ts and track.test.ts
+  const servers = ["status run", "track send run"]; // tested in test/cli/store-status.test.ts and track.test.ts
   expect(able.filter((name) => CASES[name]!.runs === undefined)).toEqual(servers);
   expect(folders.filter(({ trusts, name }) => !trusts && CASES[name]!.runs !== undefined)).toEqual([]);
 });
@@ -78,7 +78,7 @@ native.each(Object.entries(CASES).filter(([, { apart }]) => !apart))(
     const { status, said } = await (isQuick ? honeQuick : hone)(args(dir));
     expect(marks()).toEqual([]);
     expect(said).not.toMatch(/hf_secret|sk-secret/);
-    expect(said).not.toMatch(/\n {4}at /); // no stack: what it says is meant for people
+    expect(said).not.toMatch(/\n {4}at /); // the message is for users, so it has no stack
     if (runs === undefined) {
       expect([status, said]).toEqual([ends, expect.any(String)]);
       return;
@@ -88,7 +88,7 @@ native.each(Object.entries(CASES).filter(([, { apart }]) => !apart))(
     for (const one of runs)
       expect(said).toMatch(new RegExp(`runs ${at(`${one}.mjs`)} \\(sha256 [0-9a-f]{64}, as recorded\\)`));
     expect(said).toContain(`hone ${args(dir).join(" ")} --trust`);
-    if (!longest && name !== "rescore folder") return; // .ci/run lets one verb do what it refused
+    if (!longest && name !== "rescore folder") return; // by default only this verb is also run with --trust
     const trusted = hone([...args(dir), "--trust"]);
     expect([trusted.status, trusted.said]).toEqual([0, expect.any(String)]);
     expect(marks()).toEqual([...runs].sort());
@@ -239,7 +239,7 @@ native(
   patient(120_000),
 );
 
-/** Answers nothing, and keeps what it was asked. */
+/** Records the requests and refuses each. */
 async function listener(): Promise<{ server: Server; url: string; asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {

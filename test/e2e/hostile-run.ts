@@ -1,4 +1,4 @@
-// Makes a run folder that came from elsewhere, whose modules leave a mark when they run, and has commands read it.
+// Makes a run folder from an unknown source, whose modules create a mark when they run, and runs commands on it.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ import { honeHere } from "../fixtures/hone-here.ts";
 import { patient } from "../patience.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
-/** The modules by the part of a recipe that they play; each leaves a file of its name in `marks` when it runs. */
+/** The modules by their role in a recipe; each writes a file of its name into `marks` when it runs. */
 const CODE = {
   source: `const rows = ["one", "two", "three"];
     export const openSource = () => ({
@@ -29,7 +29,7 @@ const CODE = {
     }`,
 } as const;
 export type Mark = keyof typeof CODE;
-/** So many steps that hone simulate --fit can use the run. */
+/** Enough steps for hone simulate --fit. */
 const STEPS = 6;
 
 const home = mkdtempSync(join(tmpdir(), "hone-hostile-"));
@@ -41,7 +41,7 @@ export const step = { problem: 0, attempt: 0 };
 export const marks = (): string[] => readdirSync(at("marks")).sort();
 export const read = (file: string) => JSON.parse(readFileSync(file, "utf8")) as Record<string, never>;
 
-/** Writes a module of the user's own with the same code, but without a mark, at another place. */
+/** Writes a module of the user's own with the same code at another path; it creates no mark. */
 function quiet(name: Mark): string {
   writeFileSync(at(`own-${name}.mjs`), CODE[name]);
   return at(`own-${name}.mjs`);
@@ -79,7 +79,7 @@ function recipeWith(place: (name: Mark) => string, steps = STEPS): RecipeInput {
   };
 }
 
-/** Records a run with these modules; to a user who receives the folder it is a hostile one. */
+/** Records a run with these modules; a user who receives the folder must not run them. */
 export async function recordRun(): Promise<void> {
   mkdirSync(at("marks"));
   writeFileSync(at("rows.jsonl"), '{"text": "seven", "n": 7}\n');
@@ -120,8 +120,8 @@ export function hone(args: readonly string[]): Outcome {
 }
 
 /**
- * Runs the command in this process, which saves a second. A module that ran would leave its mark only once, which is
- * enough.
+ * Runs the command in this process, which saves a second. A module that runs twice leaves a mark only the first time,
+ * which is enough.
  */
 export async function honeQuick(args: readonly string[]): Promise<Outcome> {
   const { status, stdout, stderr } = await honeHere(args, { ...SECRETS, HF_HUB_OFFLINE: "1" });
@@ -136,7 +136,7 @@ export interface Config {
   readonly evaluation: { readonly sets: { readonly rows: { readonly source: object } } };
 }
 
-/** Makes a copy of the run and changes its record. */
+/** Copies the run and changes its record. */
 export function tampered(change: (config: Config) => unknown, where = ["run.json", "events.jsonl"]): string {
   const dir = at("tampered");
   rmSync(dir, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-// `hone init` as a newcomer types it: what it writes passes `hone check` and trains.
+// `hone init` as a new user types it: `hone check` accepts the file that it writes, and the file trains.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,9 +52,9 @@ const FEW = [
   "evaluation.problemsPerDomain=4",
 ];
 
-/** Runs init, then the commands that it ends with. */
+/** Runs init, then the commands that it suggests. */
 async function firstMinutes(file: string, flags: readonly string[], environment?: Record<string, string>) {
-  rmSync(at(file), { force: true }); // a first try of this test may have left it
+  rmSync(at(file), { force: true }); // an earlier try of this test may have left the file
   const wrote = await hone(["init", file, ...flags], environment);
   expect([wrote.status, wrote.said]).toEqual([
     0,
@@ -78,7 +78,7 @@ native("rows with answers: the verifier that reads them, prompts in the model's 
     /120 of the first 120 can be used, from question and answer; judged by the verifier math/,
   );
   const longest = Number(/prompts up to (\d+) tokens\n/.exec(said)![1]);
-  // "[user]What is 112 + 7? Put …</s>\n[assistant]" in bytes and marks, so that no word of the tokenizer's is longer
+  // at most as many tokens as "[user]What is 112 + 7? Put …</s>\n[assistant]" has bytes and special tokens
   expect(longest).toBeGreaterThan(10);
   expect(longest).toBeLessThanOrEqual(90);
   expect(text).toMatch(/maxPromptTokens: 128 /);
@@ -120,7 +120,7 @@ native("data and model by their names on the Hub", async () => {
   const files = Object.fromEntries(
     readdirSync(at("model")).map((name) => [name, readFileSync(at("model", name))]),
   );
-  // `hone check` takes a byte for a token where the weights are not here, which asks for more positions
+  // without the weights `hone check` counts a token per byte, which needs more positions
   const config = JSON.stringify(tinyConfig({ max_position_embeddings: 2048 }));
   const hub = new StandInHub({ ...files, "config.json": config, "data/train.jsonl": SUMS });
   await using _ = hub;

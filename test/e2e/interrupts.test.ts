@@ -1,4 +1,5 @@
-// Ctrl-C and SIGTERM of a run of several processes, for every kind of store: a terminal signals the whole process group.
+// Tests Ctrl-C and SIGTERM for a run of several processes, with every kind of store; a terminal signals the whole
+// process group.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -23,7 +24,7 @@ interface Store extends AsyncDisposable {
 
 const given = (...words: string[]): Store => ({ words, [Symbol.asyncDispose]: async () => {} });
 
-/** Every kind of store that a run on one machine may have: add a line here for a new one. */
+/** Every kind of store for a run on one machine; add a line for a new kind. */
 const STORES: readonly { name: string; skipped?: string | undefined; open: () => Promise<Store> }[] = [
   { name: "its default store", open: async () => given() },
   { name: "a Redis server of its own", skipped: noRedis, open: async () => given("--store", "redis-server") },
@@ -46,7 +47,7 @@ const stepsOf = (at: string): number => {
 const checkpointsOf = (at: string): string[] =>
   readdirSync(join(at, "checkpoints")).filter((name) => name.startsWith("step-"));
 
-/** Processes of a group that have not ended. */
+/** The processes of a group that have not ended. */
 function living(group: number): number[] {
   return readdirSync("/proc").flatMap((name) => {
     try {
@@ -55,12 +56,12 @@ function living(group: number): number[] {
         : [];
       return Number(of) === group && state !== "Z" ? [Number(name)] : [];
     } catch {
-      return []; // the process has ended meanwhile
+      return []; // the process has ended in the meantime
     }
   });
 }
 
-/** A run in a process group of its own, as `setsid` makes it, that saves nothing by itself. */
+/** Starts a run in its own process group, as `setsid` does; it saves nothing by itself. */
 async function begun(
   at: string,
   store: Store,
@@ -79,7 +80,7 @@ async function begun(
   return { child, said: () => text, code };
 }
 
-// `.ci/run` has one store of each kind: in this process, and a server.
+// `.ci/run` tests one store of each kind: in this process, and a server.
 describe.each(longest ? STORES : STORES.slice(0, 2))(
   "a run of five processes at $name",
   ({ name, skipped, open }) => {
@@ -96,7 +97,7 @@ describe.each(longest ? STORES : STORES.slice(0, 2))(
         process.kill(-child.pid!, signal);
         expect(await code, said()).toBe(status);
         expect(said()).toContain(`${signal}: finishing the step and saving`);
-        expect(said()).not.toContain("starting it again"); // the signal reaches no server of the run's own
+        expect(said()).not.toContain("starting it again"); // the signal does not reach the run's own server
         const done = stepsOf(folder);
         expect(done).toBeLessThan(MANY);
         expect(checkpointsOf(folder)).toEqual([`step-${String(done).padStart(6, "0")}`]);

@@ -1,4 +1,4 @@
-// A language model as the judge, through the commands a user types, against a real server of the test's own.
+// Runs the commands with a language model as the judge, against a real server.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { JudgeServer } from "../fixtures/judge-server.ts";
 vi.setConfig({ testTimeout: 120_000 });
 
 const folder = mkdtempSync(join(fileURLToPath(new URL("../../", import.meta.url)), "build", "judge-"));
-/** Grades an answer by its letters "e", and one in three times a little lower. */
+/** Grades an answer by its number of letters "e", and one time in three a point lower. */
 const server = new JudgeServer(({ key, quoted, seed }) => {
   const share = quoted["ANSWER"]!.split("e").length - 1;
   return `VERDICT ${key}: ${Math.max(0, Math.min(10, share) - (seed % 3 === 1 ? 1 : 0))}`;
@@ -106,7 +106,7 @@ test("an outage ends the run with what the server says, and nothing of it is sco
   const verdicts = lines.flatMap((line) => JSON.parse(line).verdict ?? []);
   const unscored = verdicts.filter(({ status }) => status === "unscored");
   expect(unscored.length).toBeGreaterThanOrEqual(48);
-  // a batch of which every answer is cut or empty asks nothing, and is worth what is brief about it
+  // a batch of truncated and empty answers sends no request; its `kind` scores 0
   for (const { parts } of verdicts.filter((verdict) => !unscored.includes(verdict)))
     expect(parts.kind).toBe(0);
 });

@@ -1,7 +1,4 @@
-/**
- * Trains a run that a test may order to kill itself: then in a process of its own (run-child.ts), otherwise in this
- * one.
- */
+/** Trains a run, in a separate process (run-child.ts) if a test orders it to kill itself, otherwise in this one. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -17,8 +14,9 @@ import { tinyInput } from "./tiny-recipe.ts";
 const CHILD = await childProgram(join(import.meta.dirname, "run-child.ts"));
 
 /**
- * Begins the run in `dir`, or goes on with it, to its end, or until its process has printed `lastLine` and killed itself.
- * @returns how it ended, with the hash of its weights; or the last line
+ * Starts or resumes the run in `dir`, and trains to its end or until its process has printed `lastLine` and killed
+ * itself.
+ * @returns how it ended, with the hash of its weights, or its last line
  */
 export async function runOrKill(
   dir: string,

@@ -1,5 +1,5 @@
-// The quick start on two nodes of a real Open MPI, by the file that `hone launch mpirun` writes, as it is: it ends with the
-// weights of one process.
+// The quick start on two nodes of a real Open MPI, with the unchanged file that `hone launch mpirun` writes, ends with
+// the weights of a run in one process.
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const execute = promisify(execFile);
 const hone = (...args: readonly string[]) => execute(process.execPath, [...HONE, ...args], { cwd: ROOT });
 
-/** Kills an actor after the first step of the run. */
+/** Kills an actor after the run's first step. */
 async function killActor(at: string, rank: number): Promise<void> {
   const rows = () => readPipelineStatus(at)?.processes ?? [];
   const isTraining = () => rows().some(({ name, version }) => name === "run" && version! > 0);
@@ -46,7 +46,7 @@ describe.skipIf(noMpirun !== undefined || noRedis !== undefined)("two nodes of m
       const master = { MASTER_ADDR: "127.0.0.1", MASTER_PORT: String(await freePort()) };
       const whole = execute("bash", [file], { env: { ...process.env, ...master } });
       await killActor(at, 1);
-      const { stderr } = await whole; // rejects unless 0
+      const { stderr } = await whole; // rejects unless the exit code is 0
       for (const node of [0, 1]) expect(stderr).toContain(`node ${node}: session 1 of `);
       const logs = [0, 1].map((node) => readdirSync(join(at, "logs", `node-${node}`)).sort());
       const ofNode = (node: number) => [

@@ -1,4 +1,4 @@
-// Job files under the real launchers, with a program in the agents' place that ends as it is told.
+// Tests job files under the real launchers. A stand-in for the agent ends as the test says.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -16,8 +16,8 @@ const dir = mkdtempSync(join(tmpdir(), "hone-signals-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /**
- * Rank 1 ends by the attempt, when rank 0 is there: `ends[0]` of the first, and so on; "wait" waits for SIGTERM. What gets
- * SIGTERM takes a while to save.
+ * Writes an agent. Once rank 0 has started, rank 1 ends attempt i with `ends[i]`; "wait" waits for SIGTERM. After
+ * SIGTERM a rank saves for a while.
  */
 function agentOf(name: string, ends: readonly string[]) {
   const [path, log] = [join(dir, `${name}-agent.sh`), join(dir, `${name}.log`)];
@@ -96,7 +96,7 @@ describe.skipIf(noMpirun !== undefined)("under mpirun", () => {
   const start = (name: string, agent: string) => {
     const extra = ["--allow-run-as-root", "--oversubscribe", "--map-by", "slot"];
     const { text } = mpirunFile(job(agent), { extra });
-    // this machine is one node: two agents are on it
+    // both agents run on this machine, the only node
     const path = script(
       `${name}.sh`,
       text.replace("--map-by ppr:1:node ", "").replace("sleep 5", "sleep 0.1"),

@@ -1,5 +1,5 @@
-// The quick start on two nodes of a real Slurm, by the file that `hone launch slurm` writes: it is killed, asked to end,
-// requeued, and ends with the weights of a run that nobody disturbed.
+// The quick start on two nodes of a real Slurm, with the file that `hone launch slurm` writes: it is killed, stopped by
+// a signal and requeued, and ends with the weights of an undisturbed run.
 import { execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -32,7 +32,7 @@ async function hone(...args: readonly string[]): Promise<string> {
 
 const weightsOf = (run: string) => weightsAfter(join(dir, run), STEPS);
 
-/** The hash of an undisturbed run in one process; several trainers add up in the same order. */
+/** The hash of an undisturbed run in one process, which sums like several trainers. */
 let alone: Promise<string> | undefined;
 const weightsOfOne = () => {
   const exact = trainers > 1 ? ["hardware.sharding.exact=true"] : [];
@@ -68,7 +68,7 @@ function processOf(run: string, variable: string): number {
         environment.includes(variable)
       );
     } catch {
-      return false; // the process has ended meanwhile
+      return false; // the process has ended in the meantime
     }
   });
   expect(found).toBeDefined();
@@ -119,12 +119,12 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       const disturbed = (async () => {
         await reachStep("slurm", 2);
         process.kill(processOf("slurm", "SLURM_NODEID=1"), "SIGKILL");
-        // in its second session: a signal while the first one ends would be lost
+        // waits for the second session, because a signal during the first one's end would be lost
         while ((await slurm.facts(id))["Restarts"] !== "1") await sleep(250);
         await reachStep("slurm", steps("slurm") + 1);
         await slurm.run("scancel", "--batch", "--signal=TERM", id);
       })();
-      disturbed.catch(() => {}); // told when the job has ended
+      disturbed.catch(() => {}); // the error is reported after the job's end
       const end = await slurm
         .reach(id, ["COMPLETED", "FAILED", "CANCELLED"], patient(150_000))
         .catch((error) => {
@@ -138,7 +138,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined)("two nodes of Sl
       await disturbed;
       expect(weightsOf("slurm")).toBe(await one);
       const judges = readPipelineStatus(at)!.processes!.filter(({ name }) => name.startsWith("verifier."));
-      expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // no pool judges beside it
+      expect(judges.map(({ name }) => name)).toEqual(["verifier.0"]); // no verifier pool runs besides
       expect(judges[0]!.doing).toMatch(/, [1-9]\d* judged$/);
     },
     patient(200_000),

@@ -1,4 +1,4 @@
-// A run killed by kill -9 while a browser shows it, and resumed: one page, never loaded again, one history.
+// kill -9 ends a run that a browser shows, and the run resumes: the page is not reloaded and shows one history.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -19,7 +19,7 @@ import { tinyInput } from "./tiny-recipe.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
 const WAIT = { timeout: patient(60_000), interval: 100 };
-/** No step of one session takes as long as that of another to the last digit: it tells whose record is shown. */
+/** This duration differs in every session, so it identifies the session of a shown record. */
 const METRIC = "time/step";
 const EVERY_STEPS = 10;
 
@@ -52,7 +52,7 @@ function honeRun(...flags: string[]): ChildProcess {
 }
 
 const log = join(dir, RUN_FILES.log);
-/** The log as it lies there: a step that was taken again is in it twice. */
+/** The log as written: a repeated step is in it twice. */
 const records = () =>
   existsSync(log)
     ? readFileSync(log, "utf8")
@@ -63,11 +63,11 @@ const records = () =>
 const lastStep = () => records().at(-1)?.step ?? 0;
 
 const isBetween = () => lastStep() > EVERY_STEPS && [3, 4, 5].includes(lastStep() % EVERY_STEPS);
-/** Kills it between two checkpoints, so that the next session takes steps again. */
+/** Kills the run between two checkpoints, so that the next session repeats steps. */
 async function killed(child: ChildProcess): Promise<void> {
   for (;;) {
     while (!isBetween()) await sleep(2);
-    signalTo(child.pid!, "SIGSTOP"); // it trained on while this process waited for a processor
+    signalTo(child.pid!, "SIGSTOP"); // the run may train on until the signal takes effect
     if (isBetween()) break;
     child.kill("SIGCONT");
   }
@@ -76,7 +76,7 @@ async function killed(child: ChildProcess): Promise<void> {
   expect(await closed).toEqual([null, "SIGKILL"]);
 }
 
-/** [step, what is shown of the metric], from the last step to the first, by the key that a reader has for it. */
+/** Returns [step, shown value] from the last step to the first, as the left arrow key reaches them. */
 const HISTORY = `(() => {
   const chart = document.querySelector('[data-chart="${METRIC}"]');
   const history = [];

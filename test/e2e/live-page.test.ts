@@ -1,4 +1,4 @@
-// The page of a run in a real browser: the system's chromium.
+// Tests the page of a run in a real browser, the system's Chromium.
 import {
   appendFileSync,
   existsSync,
@@ -20,7 +20,7 @@ import { patient } from "../patience.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
 
 const CHROMIUM = "/usr/bin/chromium";
-/** Measures how far the page exceeds its window, its colour, where charts begin, and how many pixels each paints. */
+/** Measures how far the page exceeds its window, its colour, the top of each chart, and how many pixels each paints. */
 const LAYOUT = `({
   out: document.documentElement.scrollWidth - document.documentElement.clientWidth,
   paper: getComputedStyle(document.body).backgroundColor,
@@ -30,7 +30,7 @@ const LAYOUT = `({
     return data.filter((value, i) => i % 4 === 3 && value > 0).length;
   }),
 })`;
-/** Counts the pixels of the first chart that have the colour of evaluations. */
+/** Counts the first chart's pixels in the colour of evaluations. */
 const GREEN = `(() => {
   const canvas = document.querySelector(".chart canvas");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -45,7 +45,7 @@ interface Layout {
 }
 const WAIT = { timeout: 60_000 };
 
-const test = it.runIf(long); // npm test looks at the first screen and at report.html
+const test = it.runIf(long); // npm test tests only the first screen and report.html
 
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
@@ -62,7 +62,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** A page, and everything on it that must not be: errors, dialogs, requests to anywhere else. */
+  /** Opens a page and collects what it must not do: errors, dialogs, requests to other hosts. */
   async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
     const faults: string[] = [];
@@ -81,7 +81,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     return { page, faults };
   }
 
-  /** The value that stands beside a metric's name, with all its digits. */
+  /** The full-precision value beside a metric's name. */
   const shown = async (page: Page, metric: string) => {
     const title = await page.locator(`[data-metric="${metric}"]`).first().getAttribute("title");
     return Number(title?.split(" = ").at(-1));
@@ -244,7 +244,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     const { page, faults } = await open(`${live.url}#line`);
     const stuck = () => page.locator(".top .doctor.stuck").innerText();
     await vi.waitFor(async () => expect(await stuck()).toContain(sentence), WAIT);
-    expect(await page.getByText(sentence).count()).toBe(1); // twice, it might be of two moments
+    expect(await page.getByText(sentence).count()).toBe(1); // two copies could differ in age
     expect(await page.locator('[data-stage="engine"] b').innerText()).toBe("64 / 128");
     const cells = page.locator(".processes tbody tr:nth-child(2) td");
     const [state, ...others] = await cells.allInnerTexts();
@@ -265,7 +265,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     writeStatus(dir, { step: 4, stages, waits: { sentence: now, sinceMs: Date.now(), stuck: false } });
     await vi.waitFor(async () => expect(await page.locator(".top .doctor").innerText()).toContain(now), WAIT);
     await vi.waitFor(async () => expect(await bars()).toEqual([0, 0, 0, 0]), WAIT);
-    // what is new must not take the button away from under a finger
+    // an update of the page must keep the focus on the button
     expect(await pause.evaluate((node) => node === node.ownerDocument.activeElement)).toBe(true);
     await page.keyboard.press("Enter");
     await vi.waitFor(() => expect(readdirSync(join(dir, "requests"))).toHaveLength(1), WAIT);

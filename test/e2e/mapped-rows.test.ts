@@ -1,4 +1,4 @@
-// Rows that a map of the recipe's makes, through a run, its continuation and its replay, as a user starts them.
+// Tests rows that a recipe's map makes, in a run, its resume and its replay, through the commands.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const native = test.skipIf(noAddon !== undefined);
 
 const FRONT = pathToFileURL(join(ROOT, isDistFresh ? "dist/lib/index.js" : "lib/index.ts")).href;
-/** A row of Countdown's shape; every eleventh asks for nothing, and line 30 breaks the map. */
+/** A row in Countdown's format; every eleventh has no question, and line 30 makes the map throw. */
 const rows = Array.from({ length: 60 }, (_, i) =>
   i === 29 ? { target: i } : { target: i, nums: i % 11 === 0 ? [] : [i, 1] },
 );
@@ -95,7 +95,7 @@ native(
     });
     expect(await hone("replay", "b", "--trust")).toMatchObject({ status: 0 });
     writeFileSync(join(folder, "rows.mjs"), `export const toRow = ${MAP}; // changed`);
-    // this process has the module as it was
+    // this process has cached the old module
     const words = [...HONE, "replay", "b", "--trust"];
     const changed = spawnSync(process.execPath, words, { encoding: "utf8", cwd: folder });
     expect([changed.status, changed.stderr]).toEqual([2, expect.stringContaining("rows.mjs has hash")]);
@@ -138,7 +138,7 @@ native(
     const taken = lines
       .map((line) => JSON.parse(line) as { members?: object; of: string; problem?: string; prompt?: string })
       .filter(({ members }) => members !== undefined);
-    expect(taken).toHaveLength(120); // of some fifty rows
+    expect(taken).toHaveLength(120); // though the files have only some fifty rows
     expect(new Set(problems.map(({ row }) => row)).size).toBe(total);
     expect(total).toBeLessThanOrEqual(53);
     expect(problems.reduce((sum, { groups }) => sum + groups, 0)).toBe(120);

@@ -1,4 +1,4 @@
-// Mistakes of a first day, through the command: each message says what is wrong, where, and what to do.
+// Mistakes of new users: each message of the command says what is wrong, where, and what to do.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,4 +1,5 @@
-// A published model's folder from `hone run` to replay: chat template with tools, two domains of the user's own rows.
+// Tests a published model's folder from `hone run` to replay: a chat template with tools, two domains of the user's own
+// rows.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +24,7 @@ const SHARDED = resolve(process.env["HONE_SHARED"] ?? "../shared", "reference/go
 const native = test.skipIf(noAddon !== undefined);
 const longNative = test.skipIf(!long || noAddon !== undefined);
 
-/** Any letters will do: a model with fresh weights must be able to earn something. */
+/** Scores any of the letters, so that a model with fresh weights can earn a reward. */
 const VERIFIER = `export default {
   name: "letters",
   parseReference: (raw) => raw,
@@ -122,7 +123,7 @@ native(
     expect(records.some(({ metrics }) => (metrics["trained/tokens"] ?? 0) > 0)).toBe(true);
     const shares = records.map(({ metrics }) => metrics["length/textless"]!);
     expect(shares.every((share) => share === 0)).toBe(true); // 8 of 270 ids have no token
-    expect(existsSync(join(run, "checkpoints", "warm-start"))).toBe(false); // the folder has them
+    expect(existsSync(join(run, "checkpoints", "warm-start"))).toBe(false); // the folder has the weights
     const { model } = JSON.parse(readFileSync(join(run, "run.json"), "utf8"));
     expect(Object.keys(model.files)).toContain("model.safetensors");
     expect(await replayRun(run)).toMatchObject({ steps: 8, weightsCompared: true });

@@ -1,6 +1,6 @@
 import { info } from "../../lib/native/index.ts";
 
-/** The reason for which tests that need the addon are skipped; undefined if the addon is there. */
+/** Why tests that need the addon are skipped; undefined if the addon loads. */
 export const noAddon: string | undefined = (() => {
   try {
     info();

@@ -1,5 +1,5 @@
-// A run on two nodes whose network is cut for good: exactly one side goes on, with the weights of a run that nobody
-// disturbed.
+// The network between a run's two nodes is cut for good: exactly one side continues, with the weights of an undisturbed
+// run.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -13,9 +13,9 @@ import { patient } from "../patience.ts";
 import { freePort, noRedis } from "../streams/redis/redis-server.ts";
 import { noMachines, TwoMachines } from "./two-machines.ts";
 
-/** More steps than a run gets to before the test ends it. */
+/** More steps than a run reaches before the test ends it. */
 const STEPS = 20_000;
-/** The coordinator trains; each node has an actor. A step's weights are the same however many are to come. */
+/** The coordinator trains; each node has an actor. A step's weights do not depend on the number of steps. */
 const settings = (steps: number) => [...smallQuickstart(steps), "optimizer.schedule=constant"];
 const TOGETHER = ["hardware.processes.actors=2", "hardware.processes.trainers=0"];
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -61,7 +61,7 @@ describe.skipIf(!(longest || soak) || noMachines !== undefined || noRedis !== un
     });
 
     const at = () => join(dir, "run");
-    /** @param node 0 has the coordinator */
+    /** @param node 0 runs the coordinator */
     const agent = (machine: "a" | "b", node: 0 | 1) => {
       const hone = [process.execPath, ...HONE, "agent", QUICKSTART, "--dir", at(), "--store", store];
       const command = [...machines.on(machine), ...hone, ...asWords([...settings(STEPS), ...TOGETHER])];
@@ -77,7 +77,7 @@ describe.skipIf(!(longest || soak) || noMachines !== undefined || noRedis !== un
       const names = existsSync(folder) ? readdirSync(folder) : [];
       return Math.max(0, ...names.map((name) => Number(/^step-(\d+)$/.exec(name)?.[1] ?? 0)));
     };
-    /** @param by ends where it is not done any more */
+    /** Waits for a step. @param by the process that must not end before */
     const reach = async (step: number, by: { child: ChildProcess; ended: Promise<Ended> }) => {
       while (lastStep() < step) {
         if (by.child.exitCode !== null) throw new Error((await by.ended).said.slice(-3000));
@@ -116,7 +116,7 @@ describe.skipIf(!(longest || soak) || noMachines !== undefined || noRedis !== un
         const before = lastStep();
         second.child.kill("SIGTERM");
         expect((await second.ended).code).toBe(75);
-        const here = agent("a", 0); // starts an agent as a launcher would, on a node that is left
+        const here = agent("a", 0); // starts an agent on the remaining node, as a launcher would
         const last = agent("a", 1);
         await reach(before + 2, here);
         here.child.kill("SIGTERM");

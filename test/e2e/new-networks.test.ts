@@ -1,5 +1,5 @@
-// Runs of networks that are no plain decoders, from a folder of fresh weights: sampling and training agree to the bit, and
-// an asynchronous run can be executed again.
+// Tests runs of networks other than plain decoders, with fresh weights: sampling and training agree to the bit, and an
+// asynchronous run replays.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -72,13 +72,13 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
       model: { folder },
       domains: { math: { source: "procedural/math" }, logic: { source: "procedural/logic" } },
       rollouts: { groupSize: 4, maxOutputTokens: 40, maxPromptTokens: 96 },
-      // even the shortest answer of a random model is wrong: its length is what differs
+      // a random model answers everything wrong, so that only lengths differ
       lengthPenalty: { kind: "lp", bufferTokens: 39 },
       advantages: { filter: "reward" },
       objective: DAPO,
       optimizer: { lr: 1e-2, warmupSteps: 0 },
       training: { steps: 5, groupsPerStep: 4, maxLag: 2 },
-      engine: { maxRunning: 12, pages: 60 }, // too few for all at once: some are put off and resumed
+      engine: { maxRunning: 12, pages: 60 }, // too small for all at once, so some sequences are preempted
       evaluation: { problemsPerDomain: 2, attempts: 1 },
       sinks: ["jsonl"],
       ...more,
@@ -91,7 +91,7 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
     for (const step of metrics) expect(step["mismatch/kernel/max"] ?? 0).toBe(0);
     const trained = metrics.find((step) => step["grad/norm"]! > 0)!;
     expect((trained["experts/load/max"] ?? 0) >= 1).toBe("num_experts" in fields);
-    // k 0.01 of even loads, more of uneven ones, and ln^2 of six experts times 0.001 or so
+    // balancing loss: k 0.01 for even loads, more for uneven ones; z loss: ln² of six experts times about 0.001
     const terms = trained["loss/total"]! - trained["loss/policy"]!;
     if (more.objective?.router === undefined) expect(terms).toBe(0);
     else expect(terms).toBeGreaterThan(0.02);

@@ -1,4 +1,4 @@
-// A machine that comes to a run which has begun: its actors get weights and work, and the run's weights stay one process's.
+// A node joins a run in progress: its actors get weights and work, and the run's weights equal those of one process.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const hone = (...args: readonly string[]) =>
   promisify(execFile)(process.execPath, [...HONE, ...args], { cwd: ROOT });
 
-/** A real one, of a launcher that says nothing. */
+/** A real agent, without a launcher's environment. */
 class Agent implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #ended: Promise<unknown[]>;
@@ -39,7 +39,7 @@ class Agent implements AsyncDisposable {
     this.#process.stderr!.setEncoding("utf8").on("data", (text: string) => (this.#said += text));
   }
 
-  /** Waits until a process of the run is in the wanted state. Throws what this agent has said if it ends before. */
+  /** Waits until a process of the run is in the wanted state. Throws the agent's output if the agent ends before. */
   async until(
     run: string,
     wanted: (status: ProcessStatus, step: number) => boolean,
@@ -59,7 +59,7 @@ class Agent implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#process.kill("SIGKILL"); // its processes end with it
+    this.#process.kill("SIGKILL"); // the agent's processes end with it
     await this.#ended;
   }
 }
@@ -94,7 +94,7 @@ describe.skipIf(noRedis !== undefined)("a node that joins a run", () => {
       expect(shown.find(({ name }) => name === "actor.1")).toMatchObject({ state: "alive", restarts: 0 });
       expect(await joined.end("SIGTERM")).toBe(0);
       const before = stepsOf(at);
-      // the first node took over the work that the ended one held
+      // the first node took over the leases of the ended one
       await first.until(at, (_, step) => step > before + 1, "actor.0");
       expect(await first.end("SIGTERM")).toBe(75);
       const step = stepsOf(at);

@@ -1,4 +1,4 @@
-// What makes a model fit a smaller card, in whole runs.
+// Tests settings that fit a model on a smaller card, in whole runs.
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Hash of the weights after some synchronous steps, and the losses on the way. */
+/** Trains some synchronous steps; returns the hash of the weights, and the losses. */
 async function trained(name: string, changes: Partial<RecipeInput>) {
   const recipe = defineRecipe({ ...tinyInput({ schedule: "sync", steps: 4 }), device: "cpu", ...changes });
   const losses: (number | undefined)[] = [];

@@ -1,4 +1,4 @@
-// `hone run --store redis-server` as a user has it: the command, its processes and their server.
+// Tests `hone run --store redis-server` as a user runs it: the command, its processes and their server.
 import { execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -20,7 +20,7 @@ const dir = mkdtempSync(join(tmpdir(), "hone-own-server-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 const skipped = noRedis ?? noAddon;
 
-/** A run of two processes at a server of its own. */
+/** Starts a run of two processes with its own Redis server. */
 function startRun(name: string, settings: readonly string[], variables: NodeJS.ProcessEnv = {}) {
   const at = join(dir, name);
   const where = ["--dir", at, "--processes", "2", "--store", "redis-server"];
@@ -43,7 +43,7 @@ function startRun(name: string, settings: readonly string[], variables: NodeJS.P
 }
 type Run = ReturnType<typeof startRun>;
 
-/** Waits until the run's record has so many steps. */
+/** Waits until the run's record has `count` steps. */
 async function steps(run: Run, count: number): Promise<void> {
   const file = join(run.at, "events.jsonl");
   const done = () => (existsSync(file) ? readFileSync(file, "utf8").match(/^\{"e":"step"/gm) : null) ?? [];
@@ -53,7 +53,7 @@ async function steps(run: Run, count: number): Promise<void> {
   }
 }
 
-/** The folder of its server, from what the run says of its store. */
+/** The folder of the run's server, from the store's address in line.json. */
 function serverFolder({ at }: Run): string {
   const { store } = JSON.parse(readFileSync(join(at, "line.json"), "utf8"));
   expect(store.address).toMatch(/^redis\+unix:\/\/\/.*\/redis\.sock$/);
@@ -70,7 +70,7 @@ test.runIf(longest && skipped === undefined)(
   async () => {
     const run = startRun("whole", smallQuickstart(3), { HONE_REDIS_PASSWORD: "hunter2" });
     expect(await run.ended, run.said).toBe(0);
-    expect(run.said).not.toMatch(/password/i); // ioredis warns of a password that the server did not ask for
+    expect(run.said).not.toMatch(/password/i); // ioredis warns if the server did not ask for the password
     expect(summaryOf(run)).toMatchObject({ steps: 3 });
     expect(existsSync(serverFolder(run))).toBe(false);
   },

@@ -1,4 +1,5 @@
-// What a reader is filling while the page hears of its run, in a real browser: the system's chromium.
+// Tests a field that a reader edits while the page receives events of its run, in a real browser, the system's
+// Chromium.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { expect, test, vi } from "vitest";

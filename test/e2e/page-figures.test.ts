@@ -1,4 +1,4 @@
-// How the page of a run draws and spells figures: its modules without a browser.
+// Tests how the page of a run draws and formats figures: its modules without a browser.
 import { readFileSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
 import { STEP_STAGES } from "../../lib/metrics/index.ts";
@@ -78,7 +78,7 @@ test("the chart of a step's time has a line for every stage, in order, each of a
       .slice(1)
       .map((rest) => rest.slice(0, 7)),
   );
-  expect(colours.map((each) => each.length)).toEqual(colours.map(() => 2)); // light and dark, each once
+  expect(colours.map((each) => each.length)).toEqual(colours.map(() => 2)); // one definition for light and one for dark
   const themes = [0, 1].map((theme) => new Set(colours.map((each) => each[theme])));
   for (const theme of themes) expect(theme.size).toBe(STEP_STAGES.length);
   expect(themes.every((theme) => !theme.has(undefined))).toBe(true);

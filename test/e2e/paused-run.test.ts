@@ -1,4 +1,4 @@
-// A paused run in a process that has nothing else to do: it waits to be asked to go on, and does not end.
+// A paused run in a process that does nothing else waits for a request to continue, and does not end.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -18,7 +18,7 @@ import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
 const WAIT = { timeout: patient(30_000), interval: 50 };
-/** More steps than the run gets to, however late the request comes; the test ends it earlier. */
+/** More steps than the run reaches, even if the request comes late; the test ends it earlier. */
 const STEPS = 100_000;
 
 test.skipIf(!longest || noAddon !== undefined)(
@@ -67,7 +67,7 @@ test.skipIf(!longest || noAddon !== undefined)(
       ask("stop");
       expect(await ended).toEqual([0, null]);
       const steps = readRunLog(join(dir, RUN_FILES.log)).map((record) => record.step);
-      expect(steps).toEqual(steps.map((_, i) => i + 1)); // none twice, none left out
+      expect(steps).toEqual(steps.map((_, i) => i + 1)); // no step is repeated or missing
     } finally {
       child.kill("SIGKILL");
       rmSync(dir, { recursive: true, force: true });
@@ -82,7 +82,7 @@ test.skipIf(noAddon !== undefined)(
     const dir = mkdtempSync(join(tmpdir(), "hone-asked-"));
     const recipe = defineRecipe(tinyInput({ steps: 8, schedule: "sync" }));
     const hashOf = (folder: string) => weightsHash(join(folder, "checkpoints", "step-000008"));
-    // verdicts take a while: a checkpoint finds groups without them
+    // verdicts take 10 ms, so that a checkpoint meets groups without them
     const verify: typeof inlineVerifiers.verify = (...args) =>
       setTimeout(10).then(() => inlineVerifiers.verify(...args));
     const verifiers = { ...inlineVerifiers, verify };

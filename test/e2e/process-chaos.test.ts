@@ -37,7 +37,7 @@ test("a group that never came back is lost; one trained twice, or never submitte
   expect(verdicts(...twice).passed).toEqual([true, false]);
   expect(verdicts(submit(0, 0), group(0), group(0), step(0, [0]), END).passed).toEqual([true, false]);
   expect(verdicts(submit(0, 0), group(0), step(0, [0, 9]), END).passed).toEqual([true, false]);
-  expect(verdicts(submit(0, 0), group(0), END).passed).toEqual([true, false]); // nothing was trained
+  expect(verdicts(submit(0, 0), group(0), END).passed).toEqual([true, false]); // no step was trained
 });
 
 test("a recipe of one process is refused, with what to give", async () => {

@@ -19,11 +19,11 @@ export interface ChaosOptions {
   readonly recipe: Recipe;
   /** The seed from which the faults are drawn; the recipe has the run's own seed. */
   readonly seed: number;
-  /** Faults happen for so many seconds from the beginning of training; then the run is stopped. */
+  /** Seconds from the start of training in which faults happen; then the run is stopped. */
   readonly seconds: number;
-  /** Folder of both runs; existing contents are replaced. */
+  /** The folder of both runs, whose contents are replaced. */
   readonly dir: string;
-  /** Address of the store. Default: this process serves it. With "redis-server", faults kill the store's server too. */
+  /** The store's address. Default: this process serves it. With "redis-server", faults kill the store's server too. */
   readonly store?: string;
   readonly core: Core;
 }
@@ -31,7 +31,7 @@ export interface ChaosOptions {
 export interface ChaosCheck {
   readonly name: string;
   readonly passed: boolean;
-  /** What the check found, as a sentence. */
+  /** The result of the check, as a sentence. */
   readonly found: string;
 }
 
@@ -39,17 +39,17 @@ export interface ChaosReport {
   readonly seed: number;
   /** The faults as `spellFault` writes them. */
   readonly faults: readonly string[];
-  /** Number of faults that met a process. */
+  /** The number of faults that hit a process. */
   readonly struck: number;
   readonly steps: number;
   readonly checks: readonly ChaosCheck[];
 }
 
 /**
- * A run that things go wrong in, and what must hold of it all the same: it goes on to its end; no group is lost and none
- * trained twice, by its own record; with the sync schedule its weights are to the bit those of one process that nothing
- * happened to; with the async one it is replayed on one process. Throws HONE_ERR_CONFIG for a recipe of one process, and what
- * openProcesses does.
+ * Trains a run under faults and checks that it reaches its end; that by its own record no group is lost and none is
+ * trained twice; that with schedule "sync" its weights equal to the bit those of one undisturbed process; and that
+ * with "async" it replays on one process. Throws HONE_ERR_CONFIG for a recipe of one process, and what openProcesses
+ * throws.
  */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const dir = join(options.dir, `seed-${options.seed}`);
@@ -73,7 +73,7 @@ async function disturbed(options: ChaosOptions, dir: string) {
         hint: "Give --processes, or hardware.processes in the recipe.",
       },
     );
-  expectRunnable(recipe, core.info()); // a run on a fleet's core would not check this machine
+  expectRunnable(recipe, core.info()); // a run on a fleet's core does not check this machine
   const drawn = drawFaults({ ...processes, seed, seconds, redis: store === OWN_REDIS });
   const faults = drawn.map(spellFault);
   let struck = 0;
@@ -115,11 +115,11 @@ async function firstStep(run: Awaited<ReturnType<typeof createRun>>): Promise<vo
 
 interface Trained {
   readonly steps: number;
-  /** Their hash. */
+  /** The hash of its weights. */
   readonly weights: string;
 }
 
-/** Checks what the run itself has recorded about its groups. */
+/** Checks the groups in the run's own record. */
 export function groupChecks(dir: string, maxLag: number): Trained & { readonly checks: ChaosCheck[] } {
   const submitted = new Map<number, number>();
   const settled: number[] = [];

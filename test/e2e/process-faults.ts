@@ -6,15 +6,15 @@ import type { Fleet } from "../../lib/fleet/index.ts";
 import type { Role } from "../../lib/fleet/names.ts";
 import { philox4x32 } from "../../lib/random.ts";
 
-// What goes wrong on purpose in a run of several processes: tests and `npm run chaos` make it happen from outside, by
-// signals; lib/fleet knows nothing of it but `Updates.onPublished`, by which a fault meets its step.
+// Faults of a run of several processes: tests and `npm run chaos` cause them from outside by signals. lib/fleet only
+// offers `Updates.onPublished`, which tells a fault that its step has come.
 
-/** One fault: something that goes wrong on purpose, once. */
+/** One fault, which happens once. */
 export type Fault = SignalFault | RestartFault;
 
 interface SignalFault {
   readonly role: Role;
-  /** The rank of the process; for a verifier of the run's own pool, its place in the list. */
+  /** The rank of the process; for a verifier of the run's own pool, its index in the list. */
   readonly rank: number;
   readonly at: FaultTime;
   readonly signal: "SIGKILL" | "SIGTERM" | "SIGSTOP";
@@ -22,14 +22,14 @@ interface SignalFault {
   readonly stopMs?: number;
 }
 
-/** The fault stops the run's own Redis server for so long and kills it; the run starts it again. */
+/** Stops the run's own Redis server for `stopMs`, then kills it; the run starts it again. */
 interface RestartFault {
   readonly role: "redis";
   readonly at: FaultTime;
   readonly stopMs: number;
 }
 
-/** When the fault happens: when actors have the weights of this step, or so many milliseconds after the beginning. */
+/** When the fault happens: once actors have the weights of this step, or this many milliseconds after the start. */
 export type FaultTime = { readonly step: number } | { readonly ms: number };
 
 const TIME = String.raw`(\d+(?:\.\d+)?)(ms|s)`;
@@ -41,7 +41,7 @@ const RESTART = new RegExp(`^redis${WHEN}:restart(?:=${TIME})?$`);
 
 const ms = (number: string, unit: string): number => Number(number) * (unit === "s" ? 1000 : 1);
 
-/** Reads "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,redis@t=4s:restart=1s"; "" means no faults. */
+/** Parses "actor.1@step=3:sigkill,trainer.0@t=2s:sigstop=500ms,redis@t=4s:restart=1s"; "" means no faults. */
 export function readFaults(text: string): Fault[] {
   return text === "" ? [] : text.split(",").map(readFault);
 }
@@ -67,7 +67,7 @@ function readFault(text: string): Fault {
 const timeOf = (step: string | undefined, t: string | undefined, unit: string | undefined): FaultTime =>
   step === undefined ? { ms: ms(t!, unit!) } : { step: Number(step) };
 
-/** Writes a fault as `readFaults` reads it. */
+/** Writes a fault in the form that `readFaults` reads. */
 export function spellFault(fault: Fault): string {
   const time = "step" in fault.at ? `step=${fault.at.step}` : `t=${fault.at.ms}ms`;
   if (fault.role === "redis") return `redis@${time}:restart=${fault.stopMs}ms`;
@@ -86,12 +86,12 @@ export interface FaultShape {
   readonly redis: boolean;
 }
 
-/** The pause between two faults: the least, and how much is added at most. A process needs seconds to start again. */
+/** The pause between two faults: the least, and the most that is added. A process takes seconds to restart. */
 const PAUSE_MS = { least: 2500, more: 5000 };
 const STOP_MS = { least: 500, more: 11_500 };
 const LONGEST_OUTAGE_MS = 2000;
 
-/** Draws the faults of a seed, the same ones for the same seed and shape. Times count from the first step. */
+/** Draws the faults of a seed, the same for the same seed and shape. Times count from the first step. */
 export function drawFaults(shape: FaultShape): Fault[] {
   const faults: Fault[] = [];
   let at = 0;
@@ -103,7 +103,7 @@ export function drawFaults(shape: FaultShape): Fault[] {
   }
 }
 
-/** Half of the faults meet actors; trainers, the server and the verifiers share the rest. */
+/** Half of the faults hit actors; trainers, the server and the verifiers share the rest. */
 function drawFault(shape: FaultShape, atMs: number, [who, which, how]: [number, number, number]): Fault {
   const { actors, trainers, verifiers = 0, redis } = shape;
   const at = { ms: atMs };
@@ -116,16 +116,16 @@ function drawFault(shape: FaultShape, atMs: number, [who, which, how]: [number, 
   return { role, rank, at, signal: "SIGSTOP", stopMs };
 }
 
-/** The processes of a run that faults can meet, all of them on this machine. */
+/** The processes of a run, all on this machine, that faults can hit. */
 export interface Targets {
   readonly core: Pick<Fleet, "board" | "updates" | "processes">;
-  /** The process ids of the run's own verifiers, if no verifier hosts judge. */
+  /** The process ids of the run's own verifiers, if there are no verifier hosts. */
   readonly pool?: () => readonly number[];
 }
 
-/** Makes each fault happen once to the processes of a run; the faults' times count from the constructor's call. */
+/** Makes each fault happen once in the processes of a run. The faults' times count from the constructor's call. */
 export class FaultInjector {
-  /** The number of faults that met a process. */
+  /** The number of faults that hit a process. */
   struck = 0;
   readonly #targets: Targets;
   readonly #left: Set<Fault>;
@@ -140,7 +140,7 @@ export class FaultInjector {
     };
   }
 
-  /** The faults that met no process, as they are written. */
+  /** The faults that hit no process, as `spellFault` writes them. */
   get unmet(): string[] {
     return [...this.#left].map(spellFault);
   }
@@ -171,18 +171,18 @@ export class FaultInjector {
   }
 }
 
-/** @param address redis+unix:///…/redis.sock, of a server that a run has brought */
+/** Finds the process id of a run's own server. @param address redis+unix:///…/redis.sock */
 function serverOf(address: string): number {
   const folder = dirname(fileURLToPath(address.replace("redis+unix:", "file:")));
   return Number(readFileSync(join(folder, "redis.pid"), "utf8"));
 }
 
-/** Sends a signal; false if there is no such process. */
+/** Sends a signal; returns false if there is no such process. */
 export function signalTo(pid: number | undefined, signal: NodeJS.Signals): boolean {
   if (pid === undefined) return false;
   try {
     return process.kill(pid, signal);
   } catch {
-    return false; // the process has ended meanwhile
+    return false; // the process has ended in the meantime
   }
 }

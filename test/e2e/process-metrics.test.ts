@@ -1,4 +1,4 @@
-// What Prometheus gets of each process of a run: real roles, asked over HTTP.
+// Tests the metrics that Prometheus scrapes from each process of a run: real roles, over HTTP.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ const recipe = smallRecipe(
   { advantages: { divideBy: "none", filter: "none" }, objective: { entropyCoef: 0.1 } },
 );
 
-/** The numbers at an address, by name without its labels. */
+/** The numbers at an address, by metric name without labels. */
 async function scraped(url: string): Promise<Record<string, number>> {
   const text = await (await fetch(url)).text();
   const rows = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));

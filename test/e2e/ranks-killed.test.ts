@@ -1,4 +1,5 @@
-// Everything of a run is killed at once, the coordinator first; it goes on with another number of trainer ranks.
+// All processes of a run are killed at once, the coordinator first; the run resumes with another number of trainer
+// ranks.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -21,7 +22,7 @@ const TRAINING = JSON.stringify({ steps: 6, schedule: "sync", packedTokens: 256 
 const PROGRAM = await childProgram(join(import.meta.dirname, "run-child.ts"));
 const SHARING = { sharding: {} };
 
-/** @param until the line with which it is killed. Returns what it said. */
+/** Runs a session; returns its output. @param until the line after which it kills itself */
 async function sit(name: string, resume: string, hardware: object, until = ""): Promise<string[]> {
   const more = JSON.stringify({ hardware, checkpoint: { everySteps: 2 } });
   const args = [...PROGRAM, join(dir, name), resume, TRAINING, more];

@@ -1,5 +1,5 @@
-// Every bound of the schema is put to the core itself: what the schema lets through the core takes, and what the core
-// refuses has a path.
+// Tests every bound of the schema on the core: the core accepts what the schema accepts, and the schema names the field
+// of what the core refuses.
 import { describe, expect, test } from "vitest";
 import { defineRecipe, type Recipe } from "../../lib/config/index.ts";
 import { Engine, Generations, Trainer } from "../../lib/native/index.ts";
@@ -60,7 +60,7 @@ async function tryOut(recipe: Recipe): Promise<void> {
 
 const withField = (field: string, value: unknown) =>
   defineRecipe(changed({ ...TINY, ...above(field), [field]: value }) as never);
-/** Further fields that another rule demands beside an extreme value. */
+/** Other fields that must change together with an extreme value. */
 const above = (field: string): object => {
   if (field === "objective.clipLow") return { "objective.clipHigh": 1e38 };
   return field.startsWith("objective.correction.")
@@ -68,7 +68,7 @@ const above = (field: string): object => {
     : {};
 };
 
-/** Field, the smallest and largest value that is taken, values that the core would refuse or take for another. */
+/** A field, the smallest and largest accepted value, and values that the core would refuse or round to another. */
 const BOUNDS: readonly (readonly [string, readonly number[], readonly number[]])[] = [
   ["optimizer.lr", [1e-37, 1e38], [0, 1e-300, 1e300]],
   ["optimizer.beta1", [0, 0.9999999], [-0.1, 1, 0.99999999999]],

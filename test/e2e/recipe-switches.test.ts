@@ -1,5 +1,5 @@
-// Runs of the real core under the switches that a paper's recipe may ask for: corrections for stale samples,
-// overlong filtering, reward tables.
+// Tests runs of the real core with switches that a paper's recipe may need: corrections for stale samples, overlong
+// filtering, reward tables.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -51,7 +51,7 @@ native.each([
   expect(mean(metric(steps, "lag/mean"))).toBeGreaterThan(0);
   const masked = metric(steps, "correction/masked");
   expect(masked.length).toBeGreaterThan(0);
-  // what lags is bounded now and then, and not everywhere
+  // the bounds affect some stale tokens, but not all
   expect(Math.max(...metric(steps, "clip/tokens"))).toBeGreaterThan(0);
   expect(Math.min(...metric(steps, "clip/tokens"))).toBeLessThan(1);
   expect(Math.max(...masked) > 0).toBe(!kind.endsWith("tis"));
@@ -70,12 +70,12 @@ native("on policy a correction leaves every weight at 1", async () => {
   expect(steps.length).toBe(3);
 });
 
-/** The tiny model's answers are cut now and then. */
+/** Some of the tiny model's answers are truncated. */
 const recording = {
   rollouts: { groupSize: 4, maxOutputTokens: 80, maxPromptTokens: 48, record: true },
 } as const;
 
-/** Rollouts of every step's record, with whether their group was trained on. */
+/** The rollouts of every step's record, and whether their group was trained. */
 async function recorded(steps: number) {
   const all: (RecordedRollout & { readonly kept: boolean })[] = [];
   for (let step = 1; step <= steps; ++step) {

@@ -5,8 +5,8 @@ import { HONE } from "../fixtures/command-line.ts";
 import { noAddon } from "./native-core.ts";
 
 /**
- * Recorded with the code of 2026-11-22 (ea05bec) on the instruction set every x86-64 has: asynchronous, some rollouts
- * across two weight versions, a log without verdicts. A change that this fails on makes the runs people have unreplayable.
+ * Recorded with the code of 2026-11-22 (ea05bec) on x86-64's base instruction set: asynchronous, some rollouts with
+ * two weight versions, a log without verdicts. If a change fails here, users' recorded runs no longer replay.
  */
 const RECORDED = fileURLToPath(new URL("../fixtures/recorded-run", import.meta.url));
 

@@ -27,7 +27,7 @@ const recipeOf = (training: Partial<RecipeInput["training"]>, rest: Partial<Reci
   });
 };
 
-/** @returns the last event: a hash of the weights. */
+/** @returns the run's last event, which has the hash of the weights */
 async function train(dir: string, recipe: ReturnType<typeof recipeOf>, resume = "auto"): Promise<string> {
   await using run = await createRun(recipe, { dir, verifiers, resume });
   await run.finished;
@@ -48,7 +48,7 @@ describe.skipIf(noAddon !== undefined)("a reference that is refreshed", () => {
     for (const step of [1, 2, 3, 4, 5, 6]) {
       const rollouts = await recorded(dir, step);
       expect(rollouts.length).toBeGreaterThan(0);
-      // on policy, sampler and reference are the same weights right after a refresh, and in the first step
+      // on policy the sampler and the reference have equal weights right after a refresh and in the first step
       for (const { reference, logprobs } of rollouts) expect(reference === logprobs).toBe(step % 2 === 1);
     }
     const kept = readdirSync(join(dir, "checkpoints")).filter((name) => name.startsWith("reference"));

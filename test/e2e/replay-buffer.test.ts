@@ -18,7 +18,7 @@ const root = mkdtempSync(join(tmpdir(), "hone-replay-buffer-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const buffer = { share: 0.5, maxAge: 2 };
 
-/** Runs to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
+/** Trains to the end, or until its process has printed `lastLine` and killed itself. @returns its last line */
 async function train(
   name: string,
   training: Partial<RecipeInput["training"]>,
@@ -54,7 +54,7 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
       expect(drawnBy("straight")).toEqual(drawnBy("plain"));
       const steps = historyOf("straight");
       const first = new Map(steps.flatMap(({ event }) => event.k.map((group) => [group, event.s] as const)));
-      expect(first.size).toBe(steps.flatMap(({ event }) => event.k).length); // fresh once each
+      expect(first.size).toBe(steps.flatMap(({ event }) => event.k).length); // each group is fresh once
       const metrics = metricsOf(join(root, "straight"));
       for (const [i, { event }] of steps.entries()) {
         const { b = [], k, s } = event;

@@ -17,10 +17,10 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Stops this thread, and nobody else's: engine and trainer go on. */
+/** Blocks this thread alone; engine and trainer continue. */
 const stand = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/** The core, with pauses of JavaScript wherever a replay speaks to it; `pause` is asked for how many milliseconds. */
+/** Wraps the core so that JavaScript pauses before each call; `pause` returns the milliseconds. */
 function paused(core: Core, pause: () => number): Core {
   const slowly = <T extends object>(face: T): T =>
     new Proxy(face, {

@@ -15,10 +15,10 @@ import { noAddon } from "./native-core.ts";
 import { tinyInput, twoRewards } from "./tiny-recipe.ts";
 
 // Mutants of the core that must fail here: a sequence weight without 1/N, AdamW without bias correction, the head's
-// gradient at temperature 1. The replica computes none of these as the core does.
+// gradient at temperature 1. The replica computes each of these independently.
 
 const REPLICA = fileURLToPath(new URL("../../scripts/replica.py", import.meta.url));
-/** A Python with PyTorch: the one that HONE_PYTHON names, or that of the path. */
+/** A Python with PyTorch: HONE_PYTHON, or python3 of the PATH. */
 const python = process.env["HONE_PYTHON"] ?? "python3";
 const noTorch = spawnSync(python, ["-c", "import torch"]).status !== 0 ? `${python} has no torch` : undefined;
 
@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Off policy by up to three versions, so that ratios leave 1 and some are clipped. */
+/** Records a run with samples up to three versions old, so that ratios leave 1 and some are clipped. */
 async function record(rest: Partial<RecipeInput>): Promise<void> {
   const input = tinyInput({ steps: 6, groupsPerStep: 3, schedule: "async", maxLag: 3, ...rest.training });
   const recipe = defineRecipe({
@@ -54,7 +54,7 @@ function replica(): Record<string, number>[] {
   return steps;
 }
 
-/** Answers each message until the sum of its characters is a multiple of five; right by chance. */
+/** Replies to each message until the sum of its characters is a multiple of five; scores at random. */
 const talking: Environment<{ sum: number }> = {
   reset: () => ({ sum: 0 }),
   step: (state, { text }) => {
@@ -77,9 +77,9 @@ const episodes: Partial<RecipeInput> = {
 };
 
 const clip = { clipLow: 0.05, clipHigh: 0.05 };
-/** Written before the first test. */
+/** The teachers' models, which are written before the first test. */
 const teachers = mkdtempSync(join(tmpdir(), "hone-replica-teacher-"));
-/** Reward and teacher both, by whole distributions. */
+/** Settings with a teacher in both reward and loss, over whole distributions. */
 const whole = (divergence: object) => ({ ...taught, divergence });
 const taught = { folder: join(teachers, "teacher"), coef: 0.5, rewardCoef: 1 };
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-// The results of a run in a real browser: the system's chromium.
+// Tests the results of a run in a real browser, the system's Chromium.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,7 +86,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       for (const dir of dirs) writeSyntheticRun(dir);
       const log = join(dirs[1]!, RUN_FILES.log);
       const kept = readFileSync(log, "utf8").split("\n").slice(0, 60);
-      writeFileSync(log, `${kept.join("\n")}\n`); // the second was stopped at step 60
+      writeFileSync(log, `${kept.join("\n")}\n`); // the second run was stopped at step 60
       rmSync(join(dirs[1]!, RUN_FILES.summary));
       rmSync(join(dirs[1]!, RUN_FILES.digest), { force: true });
       await using live = await LiveServer.open(dirs);

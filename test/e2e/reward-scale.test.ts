@@ -1,4 +1,4 @@
-// Rewards that are not in [0, 1], over whole runs: what trains, what counts as solved, and the same again in a replay.
+// Tests rewards outside of [0, 1] in whole runs: what trains, what counts as solved, and that a replay gives the same.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ test.skipIf(noAddon !== undefined)(
       expect(solveRate).toBe(solved / rollouts.length);
     }
     expect([...seen["math"]!].sort()).toEqual(["correct 1", "correct 1.05", "wrong -1"]);
-    // (1 + 1) / 2.05 for true, which is solved too
+    // true gives (1 + 1) / 2.05, and counts as solved too
     expect([...seen["logic"]!].sort()).toEqual(["correct 0.9756", "correct 1", "wrong 0"]);
     expect(await replayRun(dir)).toMatchObject({ steps: 3, weightsCompared: true });
   },

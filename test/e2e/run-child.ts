@@ -1,8 +1,7 @@
 /**
- * A training run in a process of its own, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>
- * [more of the recipe as JSON].
- * Prints one line a step and a checkpoint, and the hash of the final weights. Kills itself once it has printed the line
- * HONE_TEST_LAST_LINE: a test that reads it may be late.
+ * A training run in a separate process, for tests that kill it: run-child.ts <folder> <resume> <training as JSON>
+ * [more of the recipe as JSON]. Prints one line for each step and checkpoint, and the hash of the final weights.
+ * Kills itself after the line HONE_TEST_LAST_LINE, because a test that reads the line would kill it late.
  */
 import { join } from "node:path";
 import { exitCodeOf, interruptSignal, runMain } from "../../lib/cli/exit.ts";
@@ -22,7 +21,7 @@ await runMain(async () => {
   const signal = interruptSignal(say);
   const recipe = defineRecipe({ ...tinyInput(JSON.parse(training)), ...JSON.parse(more) });
   const { processes } = recipe.hardware ?? {};
-  // Imported only when it is needed: a chaos test starts ninety of these processes, which do not need it.
+  // Imported on demand: a chaos test starts ninety of these processes, which do not need it.
   const fleetModule = processes && (await import("../../lib/fleet/index.ts"));
   await using fleet =
     fleetModule && (await fleetModule.openProcesses({ ...processes, core: await nativeCore() }));

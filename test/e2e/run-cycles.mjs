@@ -1,5 +1,5 @@
-// node --expose-gc run-cycles.mjs <folder> <cycles>: makes a run of the built package, trains two steps, disposes of it,
-// again and again, verifiers in processes as a user has them. Every tenth cycle it prints what the process holds as JSON.
+// node --expose-gc run-cycles.mjs <folder> <cycles>: repeatedly makes a run of the built package with verifiers in
+// processes, trains two steps and disposes of it. Every tenth cycle it prints the process's memory as JSON.
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { createRun, defineRecipe } from "../../dist/lib/index.js";
@@ -32,7 +32,7 @@ async function cycle() {
   }
 }
 
-/** What the process holds after garbage collection. */
+/** The process's memory after garbage collection. */
 async function held(cycle) {
   for (let i = 0; i < 2; i++) {
     await turn();

@@ -1,4 +1,4 @@
-// What goes wrong beside training: listeners, hooks that hang, logs that are gone. None of it loses the run.
+// Faults outside of training: listeners that throw, hooks that hang, logs that disappear. The run survives each.
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -10,7 +10,7 @@ export const metricsOf = (dir: string): Record<string, number>[] =>
     .split("\n")
     .map((line) => (JSON.parse(line) as { metrics: Record<string, number> }).metrics);
 
-/** The groups of a step as rollouts.record keeps them. */
+/** The groups of a step as rollouts.record stores them. */
 export async function recordedGroups(dir: string, step: number): Promise<RecordedGroup[]> {
   const groups: RecordedGroup[] = [];
   for await (const line of readRolloutRecord(dir, step)) if ("rollouts" in line) groups.push(line);

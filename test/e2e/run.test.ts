@@ -37,7 +37,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 interface Child {
   readonly process: ChildProcess;
   readonly lines: string[];
-  /** Resolves when a line for which it holds is printed. */
+  /** Resolves at a printed line that satisfies `holds`. */
   readonly until: (holds: (line: string) => boolean) => Promise<void>;
   readonly ended: Promise<number | null>;
 }
@@ -115,7 +115,7 @@ longNative(
     const training = { schedule: "sync", steps: 14 };
     const whole = child(join(dir, "whole"), "never", training);
     expect(await whole.ended).toBe(0);
-    // written beside the training, which may be some steps further
+    // a checkpoint is written during training, which may be some steps further
     const end = { HONE_TEST_LAST_LINE: "checkpoint 5" };
     const killed = child(join(dir, "parts"), "never", training, end);
     expect(await killed.ended).toBeNull();
@@ -130,7 +130,7 @@ longNative(
 native(
   "SIGTERM drains, saves and exits 143; the run goes on from there",
   async () => {
-    const training = { steps: 100_000 }; // more steps than the run gets to before the test ends it
+    const training = { steps: 100_000 }; // more steps than the run reaches before the test ends it
     const stopped = child(dir, "never", training);
     await stopped.until((line) => line === "step 7");
     stopped.process.kill("SIGTERM");
@@ -147,8 +147,8 @@ native(
 native(
   "an asynchronous run replays to the bit",
   async () => {
-    // Few at once and many to do, so that weights often change in mid-rollout; whether they do is a matter of timing,
-    // and test/csrc/engine and test/native hold plans with changes in fixed places.
+    // Few sequences run at once and many wait, so that weights often change within a rollout. Whether they do depends
+    // on timing; test/csrc/engine and test/native test plans with changes at fixed tokens.
     const recipe = overrideRecipe(tinyRecipe({ maxLag: 2, steps: 15 }), [
       "rollouts.groupSize=16",
       "engine.maxRunning=2",
@@ -173,7 +173,7 @@ native(
     const hashes: string[] = [];
     for (const onGroup of [
       undefined,
-      // what no verdict says: the shorter the better, and nothing of logic
+      // rewards that no verifier gives: shorter is better, and logic is dropped
       ({ problem, rollouts }: RolloutGroup) =>
         problem.domain === "logic"
           ? ("drop" as const)
@@ -192,8 +192,8 @@ native(
       expect(replayed).toMatchObject({ steps: 6, weightsCompared: true });
       hashes.push(replayed.weights);
     }
-    expect(new Set(hashes).size).toBe(2); // the hook's rewards are what was trained on
-    // a log that lost them is no record of this run
+    expect(new Set(hashes).size).toBe(2); // training used the hook's rewards
+    // without the hook's rewards the log is no record of this run
     const log = join(dir, "true", "events.jsonl");
     const lines = readFileSync(log, "utf8").split("\n");
     const at = lines.findIndex((line) => line.includes('"h":['));
@@ -256,7 +256,7 @@ native("a run folder that cannot be is a typed error before anything runs", asyn
   });
 });
 
-/** The limit on file size stands in for a full disk: the write fails in the same place, with another reason. */
+/** A limit on file size stands in for a full disk: the write fails at the same place with another error. */
 native("a checkpoint that the disk has no room for is a typed error and leaves nothing half done", () => {
   const command = 'trap "" XFSZ; ulimit -f 40; exec "$0" "$@"';
   const args = [process.execPath, ...CHILD, dir, "never", "{}"];

@@ -1,4 +1,4 @@
-// Samples and problems of a run in a real browser: the system's chromium.
+// Samples and problems of a run in a real browser, the system's Chromium.
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page, type Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -13,7 +13,10 @@ const CHROMIUM = "/usr/bin/chromium";
 const HOSTILE =
   "<think>\u001b[2J\u202eevil\ud800</think></pre><script>pwned=1</script><img src=x onerror=pwned=1>\u2066\u2028";
 
-/** Six steps: a problem that flips and is always hostile once, and one of two megabytes. */
+/**
+ * Six steps of two problems: one changes between solved and unsolved and has one hostile text, the other has texts of
+ * two megabytes.
+ */
 function hostileRun(): string {
   const dir = smallRun(6);
   using run = new ConstructedRun(dir);
@@ -48,7 +51,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   });
   afterAll(() => browser?.close());
 
-  /** @param faults errors and dialogs, which there must not be. */
+  /** @param faults collects errors and dialogs, which must not occur */
   async function open(url: string, faults: string[], width = 1300): Promise<Page> {
     const page = await browser.newPage({ viewport: { width, height: 900 } });
     page.on("pageerror", (error) => faults.push(error.message));
@@ -62,7 +65,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   }
   const drawn = (selector: string) =>
     `[...document.querySelectorAll("${selector}")].filter((one) => one.getClientRects().length > 0).length`;
-  /** Unfolds every group, and waits for its members. */
+  /** Opens every group and waits for its members. */
   async function openGroups(page: Page): Promise<void> {
     await page.evaluate(
       "for (const one of document.querySelectorAll('details.group')) one.open = true; undefined",
@@ -93,7 +96,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     await page.keyboard.press("Enter");
     await count(query(index, { flippedSince: 3 }).total);
     await openGroups(page);
-    // step 3: reward 3 / 3 for a wrong answer; the constructed run's penalty is the rest
+    // step 3: the reward is 3 / 3 for a wrong answer, so the penalty is the difference to its score
     expect(await page.locator(".sample-row").allInnerTexts()).toContainEqual(
       expect.stringMatching(/reward 1\.000 · score 0\.000 · penalty 1\.000/),
     );
@@ -172,7 +175,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       expect(await textOf(page, ".held-out summary")).toMatch(/^lost\s+2 of 2 → 1 of 2 solved/);
       const out = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
       expect(await page.evaluate(out)).toBeLessThanOrEqual(0);
-      await page.emulateMedia({ media: "print", colorScheme: "dark" }); // on paper: no controls, and no dark ground
+      await page.emulateMedia({ media: "print", colorScheme: "dark" }); // in print: no controls and no dark background
       expect(await page.evaluate(drawn(".views, .tools"))).toBe(0);
       expect(await page.evaluate(drawn(".held-out"))).toBeGreaterThan(0);
       expect(await page.evaluate("getComputedStyle(document.body).backgroundColor")).toBe(
@@ -196,7 +199,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const groups = page.locator(".groups > li");
       expect(await groups.count()).toBe(12);
       expect(await page.locator("details.group[open]").count()).toBe(1);
-      // newest first: of step 6 the group of problem 2, whose only completion is cut; then that of problem 1
+      // newest first: in step 6 the group of problem 2, whose only completion is truncated, then that of problem 1
       const second = await groups.nth(1).locator("summary").innerText();
       expect(second).toMatch(
         /2 of 2 solved\s+reward 1\.000 to 2\.000 · \d+(\.\d+)? tokens each · math · step 6/,
@@ -204,7 +207,8 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const current = () => page.locator('.sample-row[aria-current="true"]');
       const shownStep = (text: string) => page.waitForSelector(`.sample h2:has-text("${text}")`);
       await shownStep("code problem 2 step 6");
-      // no rollouts are kept: the tab is grey and says why, and the completion has the line that keeps them
+      // the run keeps no rollouts: the tab is grey and says why, and the completion shows the recipe line that keeps
+      // them
       const explain = page.getByRole("tab", { name: "Explain" });
       expect(await explain.getAttribute("class")).toContain("empty");
       expect(await explain.getAttribute("title")).toBe("the run keeps no rollouts to explain");
@@ -230,7 +234,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const colleague = await open(page.url(), faults, 400);
       await colleague.waitForSelector('.sample h2:has-text("problem 1 step 1"):has-text("attempt 1")');
       await colleague.waitForSelector('.count:has-text("1 to 4 of 4 groups, of 6 completions")');
-      expect(await colleague.locator(".filters[open]").count()).toBe(0); // folded on a narrow page
+      expect(await colleague.locator(".filters[open]").count()).toBe(0); // collapsed on a narrow page
       expect(await textOf(colleague, ".filters > summary")).toBe("Filters (2 set)");
       expect(await colleague.locator("input[name=steps]").inputValue()).toBe("..2");
       await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
@@ -289,7 +293,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
       const page = await open(`file://${await writeReport(dir)}#samples`, faults);
       await page.waitForSelector(".sample-row");
       expect(await textOf(page, ".count")).toMatch(
-        /^1 to 6 of 6 groups, of 12 completions kept in this file; the run has 18 /, // but those of 2 MB
+        /^1 to 6 of 6 groups, of 12 completions kept in this file; the run has 18 /, // all groups except those with texts of 2 MB
       );
       expect(await textOf(page, ".group summary")).toMatch(
         /2 of 2 solved\s+reward [\s\S]* tokens each · math · step 6/,

@@ -75,7 +75,7 @@ describe.skipIf(noAddon !== undefined)("several updates a batch", () => {
     expect(firstEpoch.reduce((n, update) => n + update.groups, 0)).toBe(groups.length);
     expect(firstEpoch.reduce((n, { tokens }) => n + tokens, 0)).toBe(head.trained!.tokens);
     expect(metricsOf(STEPS)).toMatchObject({ "update/count": updates.length, "update/skipped": 0 });
-    // the first update alone has ratios of 1: 1e-4 is passed by what the others move
+    // only the first update has ratios of 1; in later ones some deviate by over 1e-4
     expect(metricsOf(STEPS)["clip/sequences"]).toBeGreaterThan(0);
   });
 

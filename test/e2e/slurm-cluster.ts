@@ -9,7 +9,7 @@ import { freePort } from "../streams/redis/redis-server.ts";
 
 const PROGRAMS = ["munged", "slurmctld", "slurmd", "sbatch"] as const;
 const missing = PROGRAMS.filter((name) => spawnSync("which", [name]).status !== 0);
-/** The reason for which nothing can run under Slurm on this machine. */
+/** Why Slurm cannot run on this machine; undefined if it can. */
 export const noSlurm =
   missing.length > 0
     ? "no Slurm: apt-get install slurm-wlm munge"
@@ -20,7 +20,7 @@ export const noSlurm =
 const execute = promisify(execFile);
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Starts a real Slurm for the tests: a controller and nodes n1, n2, ..., all of which are this machine. */
+/** A real Slurm for the tests: a controller and nodes n1, n2, ..., all of them this machine. */
 export class SlurmCluster implements AsyncDisposable {
   readonly dir = mkdtempSync(join(tmpdir(), "hone-slurm-"));
   readonly #daemons: ChildProcess[] = [];
@@ -41,12 +41,12 @@ export class SlurmCluster implements AsyncDisposable {
     }
   }
 
-  /** The environment of programs that talk to this cluster. */
+  /** The environment for programs that use this cluster. */
   get environment(): NodeJS.ProcessEnv {
     return { ...process.env, SLURM_CONF: join(this.dir, "slurm.conf") };
   }
 
-  /** Runs a program of Slurm and returns what it prints. */
+  /** Runs a program of Slurm and returns its output. */
   async run(program: string, ...args: readonly string[]): Promise<string> {
     const { stdout } = await execute(program, args, { env: this.environment });
     return stdout.trim();
@@ -64,8 +64,9 @@ export class SlurmCluster implements AsyncDisposable {
   }
 
   /**
-   * Until the job is in one of the states; a requeued one goes on after two seconds instead of Slurm's two minutes. Not at
-   * once: within the second in which a job ended slurmd takes it for one that was killed ("Job credential revoked").
+   * Waits until the job is in one of the states. A requeued job starts after two seconds instead of Slurm's two
+   * minutes; not at once, because within a second of a job's end slurmd takes it for a killed one ("Job credential
+   * revoked").
    */
   async reach(job: string, states: readonly string[], timeoutMs: number): Promise<Record<string, string>> {
     let hastened = "0";
@@ -86,13 +87,13 @@ export class SlurmCluster implements AsyncDisposable {
     return readFileSync(join(this.dir, "slurmctld.log"), "utf8").split("\n").slice(-30).join("\n");
   }
 
-  /** What the daemon of a node has logged. */
+  /** The log of a node's daemon. */
   logOf(node: string): string {
     return readFileSync(join(this.dir, `slurmd-${node}.log`), "utf8");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // jobs that a failed test has left
+    // jobs that a failed test left
     const left = await this.run("squeue", "--noheader", "--format=%A").catch(() => "");
     for (const job of left.split("\n").filter(Boolean))
       await this.run("scancel", "--full", "--signal=KILL", job).catch(() => {});

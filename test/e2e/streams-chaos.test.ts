@@ -1,6 +1,6 @@
 /**
- * Producers, forwarders and the server are killed by SIGKILL at random moments, and started again: every payload that a
- * producer was told is kept arrives, none arrives twice. HONE_CHAOS_SEED=N takes other moments.
+ * SIGKILL ends producers, forwarders and the server at random moments, and they are started again: every payload that
+ * the server confirmed arrives exactly once. HONE_CHAOS_SEED=N uses other moments.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { SocketPlace } from "../streams/socket/socket-place.ts";
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 1);
 /** The number of processes that are killed. */
 const DEATHS = 8;
-/** At least so many payloads are kept. */
+/** The least number of payloads that must be kept. */
 const MANY = 25;
 const LIMIT_MS = patient(60_000);
 
@@ -26,7 +26,7 @@ interface Target {
   restart?(): Promise<void>;
 }
 
-/** Kills and replaces until so many died; keys that producers said were kept. */
+/** Kills and replaces processes until DEATHS have died; returns the keys that producers reported as kept. */
 async function wearDown({ url, restart }: Target, random: CounterRandom): Promise<string[]> {
   let names = 0;
   const producer = () => new Client(url, "r", "append", `p${++names}-`);

@@ -1,5 +1,5 @@
-// kill -9 of a sweep while its runs are under way: they save and stop, the next session goes on with them, and the end
-// is that of a sweep that nobody killed. One cell fails on purpose, and stops nothing.
+// kill -9 ends a sweep while its runs train: they save and stop, the next session resumes them, and the results equal
+// those of an undisturbed sweep. One cell fails on purpose and stops no other.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,7 +24,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-// a module that is not there is found out when a run opens its problems
+// a run notices the missing module when it opens its problems
 const GRID = ["--grid", "sampler=adaptive|static,domains.math.source=procedural/math|/nowhere/gone.mjs"];
 
 const start = (folder: string) =>

@@ -1,5 +1,5 @@
-// Whole distributions of a teacher, or of the reference, where two processes train over Gloo: the weights of one process that adds up
-// as they do, and those of a run that went on, and of a replay.
+// Two processes train over Gloo with whole distributions of a teacher or of the reference: their weights equal those of
+// one process that sums in their order, of a resumed run, and of a replay.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,7 @@ const recipeOf = (steps: number, sharding: object, rest: Partial<RecipeInput>) =
     },
   );
 
-/** @param trainers processes; 0: this one alone. Returns the weights' hash. */
+/** Trains a run; returns the hash of its weights. @param trainers the number of trainer processes; 0: this process trains */
 async function train(name: string, recipe: ReturnType<typeof recipeOf>, trainers: number): Promise<string> {
   const dir = join(root, name);
   const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };

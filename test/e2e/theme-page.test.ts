@@ -1,4 +1,4 @@
-// Light and dark of a run's page, in a real browser: the system's chromium.
+// Tests the light and dark theme of a run's page in a real browser, the system's Chromium.
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 
-/** The quick start's recipe with a model so small that a step takes milliseconds; for the real core. */
+/** The quick start's recipe with a model so small that a step takes milliseconds on the real core. */
 export function tinyInput(training: Partial<RecipeInput["training"]> = {}): RecipeInput {
   return {
     name: "tiny",
@@ -28,7 +28,7 @@ export function tinyInput(training: Partial<RecipeInput["training"]> = {}): Reci
 export const tinyRecipe = (training: Partial<RecipeInput["training"]> = {}) =>
   defineRecipe(tinyInput(training));
 
-/** One domain has two rewards, which differ for nearly any text; the other domain has one. */
+/** One domain has two rewards, which differ for nearly every text; the other domain has one. */
 export const twoRewards: RecipeInput["domains"] = {
   math: {
     weight: 1,

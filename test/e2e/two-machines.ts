@@ -1,14 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** Two network namespaces joined by one cable: to a socket they are two machines. Only root can make them. */
+/** Two network namespaces joined by a virtual cable: for sockets they are two machines. Only root can create them. */
 export class TwoMachines implements Disposable {
   static readonly #subnet = `10.${64 + (process.pid % 64)}.${process.pid % 256}`;
   readonly #names = { a: `hone-a-${process.pid}`, b: `hone-b-${process.pid}` };
 
   constructor() {
     const { a, b } = this.#names;
-    this[Symbol.dispose](); // removes what a killed run has left
+    this[Symbol.dispose](); // removes what a killed test run left
     for (const name of [a, b]) ip("netns", "add", name);
     ip("link", "add", "cable", "netns", a, "type", "veth", "peer", "name", "cable", "netns", b);
     for (const [name, address] of [
@@ -24,7 +24,7 @@ export class TwoMachines implements Disposable {
     return `${TwoMachines.#subnet}.${machine === "a" ? 1 : 2}`;
   }
 
-  /** The words to put before a command that is to run on the machine. */
+  /** The command prefix that runs a command on the machine. */
   on(machine: "a" | "b"): readonly string[] {
     return ["ip", "netns", "exec", this.#names[machine]];
   }
@@ -64,11 +64,11 @@ function tryKill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // the process has ended meanwhile
+    // the process has ended in the meantime
   }
 }
 
-/** The reason for which two machines cannot be made here. */
+/** Why two machines cannot be made here; undefined if they can. */
 export const noMachines = ((): string | undefined => {
   if (process.getuid?.() !== 0) return "network namespaces are root's";
   if (spawnSync("ip", ["-V"]).status !== 0) return "no ip: apt-get install iproute2";

@@ -1,5 +1,5 @@
-// Real processes that sample long rollouts are killed by SIGKILL in the middle of them: with rollouts.recordEveryTokens
-// they go on from what was recorded, and the weights are those of a run that nobody disturbed.
+// SIGKILL ends real processes while they sample long rollouts: with rollouts.recordEveryTokens they continue from the
+// recorded tokens, and the weights equal those of an undisturbed run.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -14,7 +14,7 @@ import { longest, soak } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const STEPS = 4;
-/** A model so large that a step's rollouts take a second or two; every step changes the weights, whatever it answers. */
+/** A model so large that a step's rollouts take a second or two. Every step changes the weights, whatever it answers. */
 const SETTINGS = [
   "model.config.width=256",
   "model.config.layers=8",
@@ -55,8 +55,8 @@ const commandOf = (name: string, settings: readonly string[], more: readonly str
   ...asWords([...SETTINGS, ...settings]),
 ];
 /**
- * A run to its end; the hash of its weights.
- * @param kills ranks of actors that are killed, each amid the rollouts after a step
+ * Trains a run to its end; returns the hash of its weights.
+ * @param kills ranks of actors, each killed during the rollouts after a step
  */
 async function run(
   name: string,
@@ -91,7 +91,7 @@ function isAmid(name: string, step: number): boolean {
   );
 }
 
-/** Kills an actor of a run, as soon as there is one. */
+/** Kills an actor of a run as soon as its process exists. */
 function killActor(run: number, rank: number, tries = 100): void {
   const isActor = (pid: number) => {
     const environment = readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
@@ -107,7 +107,7 @@ function weightsOf(name: string): string {
   if (end?.e !== "end") throw new Error(`${name} has not ended`);
   return end.w!;
 }
-/** Rollouts, and their tokens, that went on where they had been left. */
+/** The number of resumed rollouts, and of their tokens. */
 function takenUp(name: string): { readonly rollouts: number; readonly tokens: number } {
   const steps = readFileSync(join(dir, name, "steps.jsonl"), "utf8")
     .trim()
@@ -117,7 +117,7 @@ function takenUp(name: string): { readonly rollouts: number; readonly tokens: nu
   return { rollouts: sum("engine/taken-up"), tokens: sum("engine/taken-up-tokens") };
 }
 
-/** A run whose every process is killed when it has two checkpoints and rollouts under way. */
+/** Starts a run and kills all its processes once it has two checkpoints and unfinished rollouts. */
 async function killedAmid(name: string, settings: readonly string[]): Promise<void> {
   const child = spawn(process.execPath, commandOf(name, settings), {
     cwd: ROOT,
@@ -140,7 +140,7 @@ function childrenOf(parent: number): number[] {
       try {
         return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ")[1] === String(parent);
       } catch {
-        return false; // the process has ended meanwhile
+        return false; // the process has ended in the meantime
       }
     })
     .map(Number);

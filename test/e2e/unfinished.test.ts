@@ -1,4 +1,4 @@
-// Rollouts under way when an actor, or everything, is killed: what was recorded of them goes on.
+// An actor, or everything, is killed while rollouts are in progress: the recorded tokens are continued.
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const EVERY = 5;
-const VERSION = 4; // the weight version of the checkpoint from which a run goes on
+const VERSION = 4; // the weight version of the checkpoint from which a run resumes
 const recipe = (schedule: "sync" | "async", recordEveryTokens = EVERY, everySteps = 2) =>
   smallRecipe(
     { steps: 8, schedule, maxLag: 2 },
@@ -29,7 +29,7 @@ const recipe = (schedule: "sync" | "async", recordEveryTokens = EVERY, everyStep
   );
 const length = (problem: number, attempt: number) => 8 + ((problem * 7 + attempt * 13) % 50);
 
-/** A core that tells what its engines were asked, and how many tokens they sampled of each attempt with which weights. */
+/** A core that records its engines' requests, and how many tokens of each attempt they sampled with which weights. */
 function watchedCore() {
   const core = standInCore({ length });
   const asked: GenerationRequest[] = [];
@@ -74,7 +74,7 @@ async function undisturbed(): Promise<number> {
 test.each([
   ["sync", 2],
   ["async", 2],
-  ["async", 0], // one checkpoint, by a hook
+  ["async", 0], // one checkpoint, requested by a hook
 ] as const)(
   "a run that ends without a word goes on with what it recorded (%s, checkpoints every %i steps)",
   async (schedule, everySteps) => {
@@ -118,7 +118,7 @@ test.each([
       const before = first.asked.find(({ id, problem }) => id === again.id && problem === again.problem);
       if (again.begun !== undefined) takenUp += again.begun.length;
       if (before === undefined || (schedule === "sync" && again.id >= 20)) continue;
-      if (second.asked.indexOf(again) > 3) continue; // drawn by later weights than the checkpoint's, perhaps
+      if (second.asked.indexOf(again) > 3) continue; // later weights than the checkpoint's may have sampled these
       first.sampled.get(before)!.forEach((versions, attempt) => {
         const usable = versions.filter((version) => version <= VERSION).length;
         const from = again.begun?.find((each) => each.attempt === attempt)?.tokens.length ?? 0;
@@ -190,7 +190,7 @@ test("what is kept of rollouts that are over goes, and off there is no file", as
     await run.finished;
   }
   const { size } = statSync(at);
-  expect(size).toBeLessThan(3 * 4 * 4 * (60 * 12 + 400)); // of (maxLag + 1) steps
+  expect(size).toBeLessThan(3 * 4 * 4 * (60 * 12 + 400)); // the rollouts of (maxLag + 1) steps
   expect(readFileSync(at)).toHaveLength(size);
   {
     const off = { verifiers, dir, core: standInCore({ length }), overwrite: true };

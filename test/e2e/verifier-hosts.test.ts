@@ -21,15 +21,13 @@ beforeAll(() => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const STEPS = 4;
-/**
- * A process that only waits for a processor must not count as hanging: the tests count which processes started again.
- */
+/** A process that only waits for a processor must not count as hanging, because the tests count restarts. */
 const settings = { leaseMs: 2000, beatMs: 100, aliveMs: patient(3000) };
 const module = new URL("../fixtures/verifiers/brief.mjs", import.meta.url).href;
 
 /**
- * What is right scores by chance here, so that one domain is judged by a module of the user's and one by a function, which
- * tell any two completions apart: a verdict of another completion, or none, would change the weights.
+ * These rewards depend on the completion's text as if at random: one domain has a user's module, one a function. So a
+ * verdict of another completion, or a missing one, would change the weights.
  */
 const recipe = (schedule: "sync" | "async") =>
   smallRecipe(
@@ -73,7 +71,7 @@ test.runIf(long)(
   "what a killed host held is judged by its next process, a long time before its lease runs out",
   async () => {
     const judging = join(dir, "judging");
-    vi.stubEnv("HONE_TEST_JUDGING", judging); // processes of this fleet have it too
+    vi.stubEnv("HONE_TEST_JUDGING", judging); // the fleet's processes inherit the variable
     const core = await nativeCore();
     const slow = { leaseMs: 3_600_000, beatMs: 100 };
     await using processes = await openProcesses({
@@ -101,7 +99,7 @@ test.runIf(long)(
   },
 );
 
-/** The unscored verdicts of each problem and attempt, in the journal. */
+/** The number of unscored verdicts in the journal. */
 const unscoredIn = (at: string): number =>
   readFileSync(join(at, "verdicts.jsonl"), "utf8").split('"unscored"').length - 1;
 

@@ -1,4 +1,4 @@
-// Weights on their way between real processes, and what is stopped or killed there: the run goes on as if nothing had been.
+// Stops or kills real processes while weights are sent between them: the run continues undisturbed.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -41,18 +41,18 @@ async function weightsOfOne(): Promise<string> {
 interface Setting {
   readonly schedule?: "sync" | "async";
   readonly trainers?: number;
-  /** The time that each process may take for its part in an update. */
+  /** The time-out for each process's part in an update. */
   readonly updateMs?: number;
   /** A process that is stopped for longer is replaced. */
   readonly aliveMs?: number;
-  /** `happens` is called before the update to version `at` is announced to any process, on open connections. */
+  /** `happens` is called before the first announcement of the update to version `at`; the connections are open. */
   readonly at: number;
   readonly happens: (kill: Kill) => void;
   /** Called when the first processes may use that version. */
   readonly then?: Setting["happens"];
 }
 
-/** Trains beside two actors. Returns who lagged after an update, by version. */
+/** Trains with two actors. Returns which processes lagged after an update, by version. */
 async function runOf(
   name: string,
   {
@@ -70,7 +70,7 @@ async function runOf(
   await using processes = await openProcesses({ actors: 2, trainers, core, settings: all });
   const kill = (who: string, signal: NodeJS.Signals) => {
     const { pid } = processes.core.board.look().find((row) => row.name === who)!;
-    if (pid !== undefined) signalTo(pid, signal); // it may have been replaced, or be over
+    if (pid !== undefined) signalTo(pid, signal); // the process may have been replaced, or have ended
   };
   const heard = spiedUpdates(
     processes,
@@ -78,7 +78,7 @@ async function runOf(
     () => happens(kill),
     () => then?.(kill),
   );
-  // both are there before what happens, and whoever was struck is back before the last update
+  // both actors are alive before the fault, and again before the last update
   const afterStep = async ({ step }: { readonly step: number }) => {
     if (step === at - 1 || step === STEPS - 1)
       await until(() => processes.core.membership.alive.length === 2, "both actors");
@@ -94,7 +94,7 @@ async function runOf(
 
 type Kill = (name: string, signal: NodeJS.Signals) => void;
 
-/** Whoever is to get the weights holds the transfer up, so that it is under way when its sender dies. */
+/** A stopped receiver delays the transfer, so that it is in progress when its sender is killed. */
 function diesAmid(who: string, sender: string, kill: Kill): void {
   kill(who, "SIGSTOP");
   setTimeout(() => kill(sender, "SIGKILL"), 300);
@@ -102,8 +102,8 @@ function diesAmid(who: string, sender: string, kill: Kill): void {
 }
 
 /**
- * What the coordinator says of updates; `happens` comes right before it announces version `at` for the first time, `then`
- * when it says who may use it.
+ * Records what the coordinator announces of updates. Calls `happens` right before the first announcement of version
+ * `at`, and `then` at its commit.
  */
 function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () => void, then: () => void) {
   const ways = new Set<string>();
@@ -124,19 +124,19 @@ function spiedUpdates({ core: { updates } }: Processes, at: number, happens: () 
   return { ways, announced, committed };
 }
 
-/** One transfer of a version among processes, and what the trainer did when it was announced. */
+/** One transfer of a version between processes, and the trainer's state when it was announced. */
 interface Transfer {
   readonly senders: readonly string[];
   readonly members: readonly string[];
-  /** A call of it had begun, and its process was stopped. */
+  /** isBusy: one of its calls is running; isStopped: its process is stopped. */
   readonly trainer: { readonly isBusy: boolean; readonly isStopped: boolean };
 }
 
 /**
- * Trains with a trainer of its own process. The last actor is stopped amid the update to version 2; when the others have it the
- * trainer's process is stopped, and only then, amid a call of it, the actor goes on; the trainer does when that one has the
- * weights. Returns the transfers of version 2 from its first commit to there.
- * @param onActorSends told before an actor is asked to send
+ * Trains with the trainer in its own process. Stops the last actor during the update to version 2. When the others
+ * have the version, stops the trainer's process during a call, and then continues the actor; continues the trainer
+ * when the actor has the weights. Returns the transfers of version 2 from its first commit up to there.
+ * @param onActorSends called before an actor is asked to send
  */
 async function behindWhileTheTrainerIsStopped(
   name: string,
@@ -144,7 +144,7 @@ async function behindWhileTheTrainerIsStopped(
   onActorSends: (sender: string, kill: Kill) => void = () => {},
 ): Promise<readonly Transfer[]> {
   const core = await nativeCore();
-  // A stopped process must not be taken for dead, however busy the machine is.
+  // A stopped process must not count as dead, even on a busy machine.
   const patientSettings = { ...settings, updateMs: 1000, aliveMs: 120_000 };
   await using processes = await openProcesses({ actors, trainers: 1, core, settings: patientSettings });
   const { updates, board, membership } = processes.core;
@@ -153,7 +153,7 @@ async function behindWhileTheTrainerIsStopped(
   const behind = `actor.${actors - 1}`;
   const transfers: Transfer[] = [];
   let [calls, isHit, hasCaughtUp] = [0, false, false];
-  let trainer: number | undefined; // its process, while it is stopped
+  let trainer: number | undefined; // the trainer's process id while it is stopped
   const [exclusive, say] = [updates.exclusive.bind(updates), updates.say.bind(updates)];
   updates.exclusive = (work) => {
     calls += 1;
@@ -194,7 +194,7 @@ async function behindWhileTheTrainerIsStopped(
   return transfers;
 }
 
-/** Versions that were used by fewer than two actors when they were new. */
+/** Versions that fewer than two actors used at their first commit. */
 const partly = ({ committed }: Awaited<ReturnType<typeof runOf>>) =>
   committed.filter(({ members }) => members.length < 2).map(({ version }) => version);
 
@@ -203,7 +203,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     "an actor that is killed amid an update: the other goes on, a new one catches up, the weights are one process's",
     async () => {
       alone ??= weightsOfOne();
-      // Nobody is late for the last update, however busy the machine.
+      // The time-out is long enough that no process is late for the last update on a busy machine.
       const happens: Setting["happens"] = (kill) => kill("actor.1", "SIGKILL");
       const heard = await runOf("killed", { updateMs: 10_000, at: 2, happens });
       expect(heard.committed.find(({ version }) => version === 2)!.members).not.toContain("actor.1#1");
@@ -238,7 +238,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       });
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers[0]).toEqual({ senders: ["actor.0#1"], members: ["actor.2#1"], trainer });
-      // An actor that replaced the killed one may get them first, and be who sends in the end.
+      // An actor that replaces the killed one may get the weights first, and then send them.
       const last = transfers.at(-1)!;
       expect(last.members).toContain("actor.2#1");
       expect(["actor.1#1", "actor.0#2"]).toContain(last.senders[0]);
@@ -253,7 +253,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   test.runIf(longest)(
     "an actor that is stopped amid an update is left out at the time-out and catches up, and the run replays on one process",
     async () => {
-      // Whoever is late for an update before, on a busy machine, has no part in this one.
+      // On a busy machine a process may be late for an earlier update, and then takes no part in this one.
       const updateMs = patient(1000);
       const happens: Setting["happens"] = (kill) => kill("actor.0", "SIGSTOP");
       const then: Setting["then"] = (kill) => kill("actor.0", "SIGCONT");
@@ -282,7 +282,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     async () => {
       alone ??= weightsOfOne();
       const happens: Setting["happens"] = (kill) => diesAmid("actor.1", "trainer.0", kill);
-      // Whoever is late for an update before, on a busy machine, has no part in this one.
+      // On a busy machine a process may be late for an earlier update, and then takes no part in this one.
       const heard = await runOf("sender", { trainers: 1, updateMs: 10_000, at: 3, happens });
       expect(heard.announced.filter(({ version }) => version === 3).length).toBeGreaterThan(1);
       expect(weightsOf("sender")).toBe(await alone);

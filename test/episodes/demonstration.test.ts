@@ -31,14 +31,14 @@ const demonstratorOf = (environment: Environment, { wrongRate = 0, maxTokens = 6
     closing,
   });
 
-/** The index-th problem of a built-in environment's source, levels in turns. */
+/** Draws the index-th problem of a built-in environment, with the levels in turns. */
 function drawn(name: string, index: number): Problem {
   const [family] = EPISODE_SOURCES[`procedural/${name}`]!;
   const { question, reference } = family!.draw(new CounterRandom(7, index), index % 4);
   return { ...problemOf(name, index), question, reference, level: index % 4 };
 }
 
-/** Counts what the environment's scores are. */
+/** Records the scores that the environment returns. */
 function scored(environment: Environment, scores: unknown[]): Environment {
   return {
     ...environment,
@@ -50,7 +50,7 @@ function scored(environment: Environment, scores: unknown[]): Environment {
   };
 }
 
-/** What the policy said, and in brackets what it was given. */
+/** The policy's text, with the environment's text in brackets. */
 function conversation({ tokens, given }: { tokens: Int32Array; given: Uint8Array }): string {
   expect(given).toHaveLength(tokens.length);
   return [...tokens]
@@ -81,7 +81,7 @@ test("what the environment said is marked token by token, in the place where a p
   const played = await Promise.all(
     Array.from({ length: 30 }, (_, i) => guesses.demonstration(problem, new CounterRandom(1, i))),
   );
-  // after "cat" or "hat" only "map" can be right
+  // after the feedback to "cat" or "hat" only "map" fits
   expect([...new Set(played.map(conversation))].sort()).toEqual([
     "cat[<eos>_a_ ]map",
     "hat[<eos>_a_ ]map",

@@ -20,7 +20,7 @@ const LIMITS = {
 } as const;
 const PROMPT = Int32Array.of(1, 40, 41);
 
-/** Plays with an engine whose turns are `length` tokens long; `said` is what comes back after each turn. */
+/** Plays with an engine whose turns have `length` tokens; `said` lists the environment's answer to each turn. */
 async function play(
   said: (Int32Array | { over: FinishReason | undefined })[],
   {

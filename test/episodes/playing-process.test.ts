@@ -1,5 +1,5 @@
-// Limits and ends of the processes that play Python environments. Mutants tried: a late call that is not interrupted, a
-// process that ended kept for new episodes, the limit counted while an episode waits for its turn.
+// Limits and ends of the processes that play Python environments. Mutants tried: a late call is not interrupted, a
+// process that ended is used for new episodes, the limit runs while an episode waits for its turn.
 import { afterEach, expect, test, vi } from "vitest";
 import { closeEnvironments, environment, problem, said } from "../fixtures/python-environment.ts";
 
@@ -11,7 +11,7 @@ test("a call that takes too long ends its episode alone; the others of its proce
   await own.about();
   const states = [await own.reset(problem), await own.reset(problem)];
   const late = own.step(states[0]!, said("hang"));
-  const waits = own.step(states[1]!, said("ok")); // this call waits for longer than its own limit
+  const waits = own.step(states[1]!, said("ok")); // this call waits longer than its own limit
   await expect(late).rejects.toThrow("step took over 300 ms");
   expect(await waits).toEqual({ observation: "ok" });
   expect(await own.step(states[1]!, said("ok"))).toEqual({ observation: "ok" });

@@ -1,5 +1,5 @@
-// Environments in Python files, as an episode calls them. Mutants tried: one process for all, a reward of 0 where a step
-// gives none, a score that is not finite.
+// Tests Python environments as an episode calls them. Mutants tried: all episodes share one process, a step without a
+// reward gets 0, a score is not finite.
 import { afterEach, expect, test, vi } from "vitest";
 import { closeEnvironments, environment, problem, said } from "../fixtures/python-environment.ts";
 

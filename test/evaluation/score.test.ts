@@ -17,7 +17,7 @@ test("means over completions; errors over problems; the mean over domains is unw
     meanTokens: 35,
     truncation: 0.25,
     n: 4,
-    // per-problem means 1 and 1/2: sample deviation sqrt(1/8), over sqrt(2)
+    // per-problem means 1 and 1/2: their sample deviation sqrt(1/8), divided by sqrt(2)
     standardError: 0.25,
     tokensStandardError: 20,
   });

@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Scores of two math and two code problems; the mean and its error are what the board says. */
+/** A validation with the scores of two math and two code problems; the board gives the mean and its error. */
 function validation(step: number, score: number, [a, b, c, d]: readonly number[]): Validation {
   const problem = (id: string, domain: string, value = 0) => ({ id, domain, score: value });
   return {

@@ -24,7 +24,7 @@ function moduleOf(source: string): string {
   return path;
 }
 
-/** The mean over sequences of −A Σ log p, A of each token; one loss for all. */
+/** The mean over sequences of −A Σ log p with each token's advantage A; one loss for all tokens. */
 const REINFORCE = `
   export const mine = ({ logprobs, tokenAdvantages, totalSequences, out }) => {
     let loss = 0;
@@ -35,7 +35,7 @@ const REINFORCE = `
     return loss;
   };`;
 
-/** Within what sums in another order may differ by. */
+/** Expects equal values up to the rounding of another order of summation. */
 function expectAlike(
   mine: ExplainedSettings,
   builtIn: ExplainedSettings,
@@ -64,7 +64,7 @@ describe.skipIf(noAddon !== undefined)("an objective of a module", () => {
       const { settings } = await explainStep(run.dir, asked);
       const [mine, builtIn] = settings as [ExplainedSettings, ExplainedSettings];
       moving += expectAlike(mine, builtIn, ["policySlope", "klSlope", "coefficient", "entropyCoefficient"]);
-      expect(mine.step!.gradNorm).toBe(builtIn.step!.gradNorm); // the same to the bit
+      expect(mine.step!.gradNorm).toBe(builtIn.step!.gradNorm); // equal to the bit
       expect(mine.reward).toEqual(builtIn.reward);
       if (dropped !== undefined) continue;
       const { clipLow, clipHigh, clippedTokens, weight, ...rest } = builtIn.sequence!;

@@ -24,7 +24,7 @@ describe.skipIf(noAddon !== undefined)("a step of several updates", () => {
       expect(trained).toMatchObject({ loss, gradNorm, tokens });
       expect(otherwise!.update).toEqual({ number, of });
       seen.push(`${number} of ${of}`);
-      // from the second update on tokens have moved from the log-probs before the first
+      // from the second update on, tokens have moved away from the recorded log-probs
       const moved = settings[0]!.tokens.some(({ ratio }) => ratio !== 1);
       expect(moved).toBe(number > 1);
     }

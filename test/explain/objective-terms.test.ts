@@ -10,7 +10,7 @@ import { folder, record, removeFolders, STEPS } from "./recording.ts";
 afterAll(removeFolders);
 
 const clip = { clipLow: 0.02, clipHigh: 0.02 };
-/** Whose folder is there once the tests begin. */
+/** The folder of this teacher exists when the tests start. */
 const TAUGHT = {
   objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021 },
   teacher: { folder: join(folder(), "teacher"), coef: 0.5, rewardCoef: 1 },
@@ -112,7 +112,7 @@ beforeAll(async () => {
 });
 
 describe.skipIf(noAddon !== undefined)("what was trained, computed once more in this test", () => {
-  // npm test tries every sixth case.
+  // npm test runs every sixth case.
   test.each(CASES.filter((_, i) => long || i % 6 === 0))("%s", async (_, rest) => {
     const seen = await compareStep(await record(rest), STEPS);
     expect(seen.trained).toBeGreaterThan(3);

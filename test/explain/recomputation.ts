@@ -12,9 +12,9 @@ import {
 } from "../../lib/orchestration/index.ts";
 import { type Recording, readStep } from "./recording.ts";
 
-// Everything explain says is computed here again: rewards and advantages by the formulas of docs/reference/recipe.md, log-probs by
-// a trainer of this test from the checkpoint before the step, and coefficients as central differences of the loss, which
-// is written down once more and knows no slope.
+// Recomputes everything that `hone explain` prints: rewards and advantages by the formulas of docs/reference/recipe.md,
+// log-probs by a trainer of this test from the checkpoint before the step, and coefficients as central differences of
+// the loss, which is written here a second time without derivatives.
 
 interface Member {
   readonly group: RecordedGroup;
@@ -25,7 +25,7 @@ interface Member {
   readonly entropies: Float32Array;
 }
 
-/** Every rollout of the step with its log-probs under the weights before it. */
+/** Returns every rollout of the step with its log-probs under the weights before it. */
 async function membersOf({ dir, recipe }: Recording, number: number): Promise<Member[]> {
   const { groups } = await readStep(dir, number);
   const model = await openModel(recipe);
@@ -61,11 +61,11 @@ interface Shaped {
   readonly advantage: number;
   readonly mean: number;
   readonly deviation: number;
-  /** Whether the filter keeps the group. */
+  /** True if the filter keeps the group. */
   readonly kept: boolean;
 }
 
-/** The rewards and advantages of a group by the formulas of docs/reference/recipe.md. */
+/** Computes the rewards and advantages of a group by the formulas of docs/reference/recipe.md. */
 function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: Recipe): Map<number, Shaped> {
   const { maxOutputTokens: L } = rollouts;
   const B = lengthPenalty.bufferTokens ?? 0;
@@ -107,7 +107,7 @@ function shaped(group: RecordedGroup, { lengthPenalty, advantages, rollouts }: R
   );
 }
 
-/** Mean of the best of k with an attempt, less that without it, over every set. */
+/** The mean best-of-k reward over all sets with the attempt, minus that over all sets without it. */
 function bestOf(parts: readonly { attempt: number; reward: number }[], attempt: number, k: number): number {
   const sets = Array.from({ length: 2 ** parts.length }, (_, bits) =>
     parts.filter((__, i) => (bits >> i) & 1),
@@ -128,8 +128,8 @@ interface Totals {
 }
 
 /**
- * One sequence's part of the loss at log-probs x, by the table of docs/reference/recipe.md; `held` are those at which [·] stands
- * still, `size` is |g|.
+ * One sequence's part of the loss at log-probs x, by the table in docs/reference/recipe.md. `held` are the log-probs
+ * inside [·], which have no gradient; `size` is |g|.
  */
 function sequenceLoss(
   recipe: Recipe,
@@ -185,10 +185,10 @@ function sequenceLoss(
   const sum = (of: (t: number) => number) => x.reduce((all, _, t) => all + of(t), 0);
   const clipped = sum((t) => w[t]! * c(rho[t]!, advantages[t]!));
   const s = Math.exp(mean(x.map((now, t) => now - old[t]!)));
-  // with a correction each token has the sequence's ratio, in which the others stand still
+  // with a correction each token's ratio is the sequence's ratio with the other tokens held constant
   const sHeld = Math.exp(mean(held.map((now, t) => now - old[t]!)));
   const gspo = byToken ? sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!))) / n : c(s);
-  // the sequence's ratio times e^(x - held), in which the others stand still, for each token's advantage
+  // for each token's advantage: the sequence's ratio with the other tokens held constant
   const ofTokens = sum((t) => w[t]! * c(sHeld * Math.exp(x[t]! - held[t]!), advantages[t]!)) / n;
   const A = advantages[0]!;
   const bounded = (r: number) =>
@@ -233,11 +233,11 @@ function sequenceLoss(
 const tokenArray = (words: string | undefined, t: number) =>
   words === undefined ? undefined : decodeLogprobs(words)[t];
 
-/** The factor of a token's term in dapo and gspo, the kinds for which the tests have penalties. */
+/** The factor of a token's term for dapo and gspo, the only kinds that the tests combine with penalties. */
 const scaleOfTokens = ({ objective: { kind } }: Recipe, totals: Totals, n: number) =>
   kind === "dapo" ? 1 / totals.tokens : 1 / (totals.N * n);
 
-/** A rollout's own advantage at every token, or with a teacher by the formula of docs/reference/recipe.md. */
+/** At every token the rollout's own advantage, or with a teacher the formula of docs/reference/recipe.md. */
 function tokenAdvantages({ group, line, behavior }: Member, own: number, { teacher }: Recipe): number[] {
   if (teacher === undefined) return Array.from(behavior, () => Math.fround(own));
   const gapsOf = ({ logprobs, teacher: scored }: RecordedRollout) =>
@@ -248,7 +248,7 @@ function tokenAdvantages({ group, line, behavior }: Member, own: number, { teach
   );
 }
 
-/** Which cases the computation met, so that a test can check that it met those it is about. */
+/** Counts the cases that the computation met, so that a test can check that its cases occurred. */
 interface Seen {
   trained: number;
   clipped: number;
@@ -317,7 +317,7 @@ function compareAttempt(
   return loss(numbers.held);
 }
 
-/** The step's N, groups and tokens under some settings. */
+/** The step's N, groups and tokens under these settings. */
 function totalsOf(groups: readonly RecordedGroup[], recipe: Recipe): Totals {
   const kept = groups.filter((group) => [...shaped(group, recipe).values()][0]?.kept);
   const masks = recipe.advantages.overlong === "mask";
@@ -327,7 +327,7 @@ function totalsOf(groups: readonly RecordedGroup[], recipe: Recipe): Totals {
   return { N: scored.length, groups: kept.length, tokens };
 }
 
-/** Computes every attempt of a step, with the recipe's settings and with those of `set`. */
+/** Compares every attempt of a step, with the recipe's settings and with those of `set`. */
 export async function compareStep(
   recording: Recording,
   number: number,

@@ -7,7 +7,7 @@ import { record, removeFolders, STEPS, trainedAttempt } from "./recording.ts";
 
 afterAll(removeFolders);
 
-/** The core, with reports of steps that are `altered`. */
+/** The core, with step reports changed by `altered`. */
 async function lyingCore(altered: (report: StepReport) => StepReport): Promise<Core> {
   const core = await nativeCore();
   const trainer: Core["trainer"] = (...args) => {

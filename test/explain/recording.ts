@@ -20,7 +20,7 @@ export const folder = () => {
   folders.push(dir);
   return dir;
 };
-/** To be called after the last test of a file. */
+/** Call it after the last test of a file. */
 export function removeFolders(): void {
   for (const dir of folders) rmSync(dir, { recursive: true, force: true });
 }
@@ -30,7 +30,7 @@ export interface Recording {
   readonly recipe: Recipe;
 }
 
-/** Samples may be three versions old, so that ratios leave 1 and some are clipped. */
+/** Records a run whose samples may be three versions old, so that ratios leave 1 and some are clipped. */
 export async function record(
   rest: Partial<RecipeInput>,
   hooks: RunHooks = {},
@@ -56,7 +56,7 @@ export async function readStep(dir: string, number: number) {
   return { step: step as RecordedStep, groups: groups as RecordedGroup[] };
 }
 
-/** The first attempt of the first group that the step trained on. */
+/** Returns the first attempt of the first group that the step trained on. */
 export async function trainedAttempt({ dir }: Recording, step: number) {
   const { groups } = await readStep(dir, step);
   const group = groups.find(({ dropped }) => dropped === undefined)!;

@@ -100,7 +100,7 @@ test("where others lease too a part of the room is asked for at once, and all of
   await take(0);
   await ask(0, 0, 1);
   await until(() => asked.length === 2, "the next call");
-  expect(asked).toEqual([1, ENGINE.maxRunning - 1]); // how many attempts a request has is not known at first
+  expect(asked).toEqual([1, ENGINE.maxRunning - 1]); // leases one first, because its number of attempts is unknown
   await commit(1, 0, true, 2);
   await ask(1, 0, 1);
   await until(() => asked.length === 3, "a call as one of two");
@@ -165,10 +165,10 @@ test("what somebody else has taken over is dropped, and its late outcome is refu
   let slow = 1e9;
   const { engine, core, ask, take, store, outcomes, failures } = await engineOf(undefined, () => slow, 150);
   await take(0);
-  await ask(0, 0, ENGINE.maxRunning); // it is full, and leases nothing itself
+  await ask(0, 0, ENGINE.maxRunning); // the engine is full, so it leases no more
   await until(() => core.engines[0]!.stats().running === ENGINE.maxRunning, "a running request");
   const renew = store.renew.bind(store);
-  store.renew = async () => true; // as in a process that was stopped
+  store.renew = async () => true; // as if the process had been stopped
   await new Promise((resolve) => setTimeout(resolve, 200));
   const [lease] = await store.lease(STREAMS.requests("e"), ACTORS, { max: 1, leaseMs: 60_000, waitMs: 1000 });
   expect(lease).toMatchObject({ key: "0", deliveries: 2 });
@@ -226,7 +226,7 @@ test("what it holds when it is closed goes back at once, and none of it counts a
     [1, 0],
     [2, 7],
   ] as const)
-    await ask(number, version); // the last one waits
+    await ask(number, version); // the last request waits for its version
   await until(() => core.engines[0]!.stats().running === 4, "what can run");
   await until(async () => (await byOther(store)).length === 0, "the last one to be leased");
   await engine.close();

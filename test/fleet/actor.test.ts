@@ -23,7 +23,7 @@ test("an actor whose place was taken ends, and its requests go to who took it", 
   await trainer.publish(generations.engine);
   const asked = generations.generate(request(0, 2, 3000));
   await until(() => core.engines[0]!.stats().running === 2, "the first actor to have it");
-  await local.store.kv.delete(REGISTERS.beat("actor.0")); // as when its lease ends while it is stopped
+  await local.store.kv.delete(REGISTERS.beat("actor.0")); // as if its lease ended while the process was stopped
   await local.store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#2", 10_000);
   await expect(local.actors[0]!.ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
@@ -94,7 +94,7 @@ test("two actors share what is asked at once, and each opens one engine", async 
 
 test("where no coordinator is, an actor says so", async () => {
   await using store = await openStore("memory:", { run: "test" });
-  store.kv.waitFor = async () => undefined; // returns at once and not after a minute
+  store.kv.waitFor = async () => undefined; // returns at once instead of after a minute
   const transport = new HandOver().transport(() => undefined);
   const { signal } = new AbortController();
   const ended = runActor({ store, core: standInCore(), transport, index: 0, generation: 1, signal });

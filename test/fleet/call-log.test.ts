@@ -9,7 +9,7 @@ test("calls are appended in the order in which they were said, and lie there unt
   const left = async () => (await store.depth("c")).items;
   const append = store.append.bind(store);
   store.append = async (...args) => {
-    if (args[1] === "0") await new Promise((resolve) => setTimeout(resolve, 30)); // asked again, say
+    if (args[1] === "0") await new Promise((resolve) => setTimeout(resolve, 30)); // like a store that is asked again
     return append(...args);
   };
   await Promise.all([0, 1, 2, 3, 4].map((number) => log.say(number, Uint8Array.of(number))));

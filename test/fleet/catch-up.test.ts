@@ -25,7 +25,7 @@ test("no actor catches up from weights that have changed meanwhile, where no oth
   expect(fleet.updates.published.lagging("engine-0")).toEqual(["actor.1#2"]);
 });
 
-/** Actors of which the last one has missed version 1, heard from who sends; `catchesUp` lets it go on. */
+/** Opens actors of which the last misses version 1, and records the senders; `catchesUp` lets it continue. */
 async function withOneBehind(actors: number, settings = {}) {
   const fleet = await begun({ updateMs: 200, ...settings }, actors);
   const behind = `actor.${actors - 1}#1`;
@@ -46,7 +46,7 @@ async function withOneBehind(actors: number, settings = {}) {
   return { ...fleet, behind, sent, catchesUp, hasCaughtUp };
 }
 
-/** A call of the trainer that takes its time. */
+/** Starts a call of the trainer that lasts until the returned function ends it. */
 function busy({ updates }: Awaited<ReturnType<typeof begun>>) {
   const done = deferred<void>();
   const call = updates.exclusive(() => done.promise);

@@ -46,7 +46,7 @@ describe.skipIf(info().gloo.version === null)("ranks over Gloo", () => {
   test("a rank that is told nothing fails the self-test, and all ranks know", async () => {
     await using store = await openStore("memory:", { run: "test" });
     let groups = 0;
-    // its third group is that of the test with a silent rank: a barrier that comes back all the same
+    // the third group tests a silent rank; its barrier succeeds here although it should not
     const deaf = (group: CommunicatorFace) =>
       ++groups === 3 ? Object.assign(group, { barrier: async () => {} }) : group;
     const reports = await Promise.all([part(store, 0, 2, deaf), part(store, 1, 2)]);

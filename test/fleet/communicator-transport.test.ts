@@ -1,4 +1,5 @@
-// Weights over Gloo as a fleet sends them; real processes that are killed amid an update: test/e2e/weights-under-way.test.ts.
+// Tests weights over Gloo as a fleet sends them. test/e2e/weights-under-way.test.ts kills real processes during an
+// update.
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   CommunicatorTransport,
@@ -68,7 +69,7 @@ const plan = (
   way: "communicator",
   groups: [{ number, sender: SENDER, members }],
 });
-/** A plan by which the first actor sends to the second. */
+/** A plan in which the first actor sends to the second. */
 const fromPeer = (version: number, number: number): TransferPlan => ({
   ...plan(version, number),
   groups: [{ number, sender: ACTORS[0], members: ACTORS.slice(1) }],
@@ -166,7 +167,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       return weights;
     };
     await (await get(1)).commit(newEngine().engine);
-    const second = await get(2); // over version 1, which is no more here
+    const second = await get(2); // replaces version 1
     expect(await refused(1, 3)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
     expect(await refused(2, 4)).toEqual(["HONE_ERR_STATE", "HONE_ERR_COLLECTIVE"]);
     await second.commit(newEngine().engine);
@@ -226,7 +227,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     ]);
   });
 
-  // Another trainer hung here: the message that tells engines of an update was lost, and its broadcast waited for ever.
+  // Another trainer hung here: the message that announces an update was lost, and its broadcast waited forever.
   test("where the word of an update is lost, who waits is told by name within the time-out, and later updates come", async () => {
     const trainer = await newTrainer();
     const { sender, receivers } = three(400);
@@ -240,7 +241,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
       receivers[0]!.receive(plan(0, 2, one), spec(), ACTORS[0]),
     ];
     expect(await Promise.all(again.map(code))).toEqual(["ok", "ok"]);
-    // the connection is there, and now nobody takes part
+    // the connection exists, but the peer does not take part
     expect(await code(sender.send(plan(1, 2, one), trainer, SENDER))).toBe("HONE_ERR_COLLECTIVE");
     expect(await code(receivers[0]!.receive(plan(1, 2, one), spec(), ACTORS[0]))).toBe("HONE_ERR_COLLECTIVE");
   });
@@ -259,8 +260,8 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     expect(await waits).toMatch(/HONE_ERR_(ABORTED|COLLECTIVE)/);
   });
 
-  // Another trainer hung here: rank 0's collectives among trainers queued behind its broadcast to engines, and the other
-  // ranks', which had nothing to send, did not.
+  // Another trainer hung here: rank 0's collectives among trainers queued behind its broadcast to engines, while the
+  // other ranks had nothing to broadcast.
   test("collectives among trainers and transfers to engines, whoever is slow, do not wait for each other", async () => {
     const ranks = [0, 1].map((rank) => opened(new Communicator({ rank, size: 2, timeoutMs: 20_000 })));
     const blobs = ranks.map((rank) => rank.prepare());

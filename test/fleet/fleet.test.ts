@@ -50,14 +50,14 @@ test("the same seed gives the same weights for one process and for 1, 2 and 3 ac
   expect(new Set(words).size).toBe(1);
 });
 
-// A model may take minutes to load, and actors end by a GPU that is not there within seconds.
+// A model may take minutes to load, but actors fail within seconds if their GPU does not exist.
 test("an engine that is opened after the fleet has failed hears of it", async () => {
   const { fleet } = await fleetOf(standInCore(), 1);
   fleet.fail(new Error("actor 0 is given up"));
   const heard = deferred<Error>();
   const engine = fleet.engine("{}", ENGINE, { onMessage: () => {}, onError: heard.resolve });
   expect(await heard.promise).toEqual(new Error("actor 0 is given up"));
-  // what a run does first; it would wait for actors for two minutes
+  // a run publishes first, and would otherwise wait two minutes for actors
   const source = { version: 0, state: 0 } as WeightSource;
   await expect(fleet.updates.publish("engine-0", source)).rejects.toThrow("actor 0 is given up");
   await engine.close();

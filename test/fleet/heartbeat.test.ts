@@ -62,7 +62,7 @@ test("a process that cannot reach the store finds out after its lease, while the
   }));
   const failures: unknown[] = [];
   await life.begin((error) => failures.push(error));
-  vi.spyOn(store.kv, "setLease").mockReturnValue(new Promise(() => {})); // a cut cable: no answer, no error
+  vi.spyOn(store.kv, "setLease").mockReturnValue(new Promise(() => {})); // like a cut cable: no answer and no error
   await until(() => failures.length > 0, "the end");
   expect(failures[0]).toMatchObject({
     code: "HONE_ERR_STATE",
@@ -162,7 +162,7 @@ test("what a process held is others' at once, and counts as delivered unless it 
   const take = async (epoch: number) => {
     store.fence(REGISTERS.generation("verifier.0"), String(epoch));
     const leases = await store.lease("jobs", "g", { max: 1, leaseMs: 3_600_000, waitMs: 0 });
-    store.fence("own", "1"); // the supervisor's store again
+    store.fence("own", "1"); // restores the supervisor's fence
     return leases;
   };
   await store.kv.set("own", "1");

@@ -12,17 +12,18 @@ import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { type StandInEngine, StandInTrainer } from "../orchestration/stand-in-core.ts";
 
 /**
- * Hands weights over within one process: of a stand-in its present weights, of the core what `publish` gives an engine.
+ * Passes weights on within one process: a stand-in's present weights, or with the core what `publish` gives an
+ * engine.
  */
 export class HandOver {
   readonly #offers = new Map<number, ReturnType<typeof deferred<TrainerFace | Given>>>();
-  /** Called before an actor has the weights; may throw, or wait. */
+  /** Called before an actor receives the weights; may throw, or wait. */
   onReceive: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
-  /** Called before an actor hands on the weights it has; may throw, or wait. */
+  /** Called before an actor passes its weights on; may throw, or wait. */
   onSend: (plan: TransferPlan, me: string) => void | Promise<void> = () => {};
-  /** The weights that stand-ins' engines were given, by actor. */
+  /** The weights that stand-ins' engines received, by actor. */
   readonly words = new Map<string, number>();
-  /** Called before the trainer hands over its weights. */
+  /** Called before the trainer passes its weights on. */
   onTrainerSends: (plan: TransferPlan) => void = () => {};
 
   async send(plan: TransferPlan, trainer: TrainerFace): Promise<void> {
@@ -30,7 +31,7 @@ export class HandOver {
     this.#offer(plan).resolve(trainer);
   }
 
-  /** Rejects for all who wait for the update, as when the connection is lost. */
+  /** Rejects for everything that waits for the update, as a lost connection does. */
   lose(plan: TransferPlan): void {
     this.#offer(plan).reject(lost());
   }
@@ -48,7 +49,7 @@ export class HandOver {
             })
           : published(given, engineOf);
       },
-      // weights that the core gave an engine cannot be read back, so the trainer is asked
+      // the weights in a core's engine cannot be read back, so they come from the trainer
       relay: async (plan, { engine }, me) => {
         await this.onSend(plan, me);
         const given = committed.get(engine);
@@ -69,7 +70,7 @@ export class HandOver {
   }
 }
 
-/** The weights of a stand-in as they were when they were handed over. */
+/** A copy of a stand-in's weights at the time of sending. */
 type Given = Pick<StandInTrainer, "version" | "word">;
 
 const isTrainer = (given: TrainerFace | Given): given is TrainerFace => "publish" in given;
@@ -83,7 +84,7 @@ function copied({ version, word }: Given, keep: (given: Given) => void): StagedW
   };
 }
 
-/** A trainer that trains on has other weights by the time they are committed. */
+/** Publishes at once, because a trainer that goes on training has other weights at the commit. */
 async function published(
   trainer: TrainerFace,
   engineOf: () => EngineFace | undefined,
@@ -110,7 +111,7 @@ export interface LocalFleet {
   close(): Promise<void>;
 }
 
-/** A fleet in this process, over a store in memory. Actor i is `actors[i]` until a later process takes its place. */
+/** A fleet in this process over an in-memory store. `actors[i]` is actor i until another process replaces it. */
 export async function localFleet(
   core: Core,
   actors: number,
@@ -166,11 +167,11 @@ function startActor(core: Core, { store, weights, index, generation }: Place): L
   };
   const parts = { store, core: { engine }, transport, index, generation, onFacts };
   const ended = runActor({ ...parts, signal: stop.signal });
-  ended.catch(() => {}); // a test that needs the error awaits it
+  ended.catch(() => {}); // a test that needs the error awaits `ended`
   return { stop, engines, ended, facts: () => facts?.() };
 }
 
-/** Ends a role like a killed process: it says and does nothing any more, and no other process is told. */
+/** Ends a role like a killed process: it stops without a message, and no other process is notified. */
 export async function killActor({ store }: LocalFleet, index: number, actor: LocalActor): Promise<void> {
   actor.stop.abort();
   await actor.ended.catch(() => {});

@@ -14,7 +14,7 @@ export const jobOf = (...texts: readonly string[]): VerificationJob => ({
   loadTimeoutMs: 1000,
 });
 
-/** Judges every completion correct; the verdict says which host judged it, and which text. */
+/** Judges every completion correct; the verdict's reason names the host and the text. */
 export const judgedBy = (who: string, { members }: VerificationJob): JobEnd => ({
   kind: "done",
   outcomes: members.map(({ text }) => {
@@ -23,7 +23,7 @@ export const judgedBy = (who: string, { members }: VerificationJob): JobEnd => (
   limits: undefined,
 });
 
-/** The reasons in the verdicts with which a job ended. */
+/** The reasons in a finished job's verdicts. */
 export const said = (end: JobEnd): string[] =>
   end.kind !== "done"
     ? [end.cause]
@@ -32,7 +32,7 @@ export const said = (end: JobEnd): string[] =>
 export interface LocalHost {
   readonly stop: AbortController;
   readonly ended: Promise<void>;
-  /** The jobs that the host was given and has not done. */
+  /** The jobs that the host has started and not finished. */
   readonly running: VerificationJob[];
   /** Lets the waiting jobs end. */
   readonly finish: () => void;
@@ -41,12 +41,12 @@ export interface LocalHost {
 export interface LocalHosts {
   readonly store: StreamStore;
   readonly judges: HostedVerifiers;
-  /** @param waits its jobs wait for `finish` */
+  /** @param waits if true, its jobs wait for `finish` */
   start(index: number, generation?: number, waits?: boolean): LocalHost;
   close(): Promise<void>;
 }
 
-/** Verifier hosts in this process, over a store in memory. Their jobs end at once or when a test says so. */
+/** Verifier hosts in this process over an in-memory store. Their jobs end at once, or when a test ends them. */
 export async function localHosts(hosts: number, settings: Partial<FleetSettings> = {}): Promise<LocalHosts> {
   const store = await openStore("memory:", { run: "test" });
   const fast = { ...SETTINGS, leaseMs: 300, beatMs: 20, gatherMs: 60_000, ...settings };
@@ -72,7 +72,7 @@ export async function localHosts(hosts: number, settings: Partial<FleetSettings>
       close: async () => {},
     });
     const ended = runVerifierHost({ store, index, generation, openPlace, signal: stop.signal });
-    ended.catch(() => {}); // a test that needs the error awaits it
+    ended.catch(() => {}); // a test that needs the error awaits `ended`
     const host = { stop, ended, running, finish: () => told.resolve() };
     all.push(host);
     return host;

@@ -36,14 +36,14 @@ describe("the folder of a fleet", () => {
     rmSync(root, { recursive: true, force: true });
   });
 
-  /** A process of its own, whose temporary folder is `root`. */
+  /** Starts a process whose temporary folder is `root`. */
   const inRoot = (script: string, stdio: StdioOptions = "inherit") =>
     spawn(process.execPath, [...OWN_FOLDER.node, "--input-type=module", "-e", script], {
       env: { ...process.env, TMPDIR: root },
       stdio,
     });
 
-  /** True if a server listens there. */
+  /** True if a server listens at the URL. */
   function answers(url: string): Promise<boolean> {
     const socket = connect(new URL(url).pathname);
     return once(socket, "connect").then(
@@ -114,7 +114,7 @@ describe("the folder of a fleet", () => {
       expect(await answers(url)).toBe(true);
       (await openOwnFolder()).close(false);
       expect(fleets()).toEqual([]);
-      while (await answers(url)) await new Promise((resolve) => setTimeout(resolve, 20)); // it is killed, and ends soon
+      while (await answers(url)) await new Promise((resolve) => setTimeout(resolve, 20)); // the server was killed, and ends soon
     },
     patient(60_000),
   );
@@ -253,7 +253,7 @@ test.skipIf(noRedis !== undefined)(
   patient(60_000),
 );
 
-/** Sockets of a process that listen, by the files of /proc/net: "0A" of TCP, the flag __SO_ACCEPTCON of Unix sockets. */
+/** The sockets on which a process listens, from /proc/net: state "0A" of TCP, the flag __SO_ACCEPTCON of Unix sockets. */
 function listening(pid: string): { tcp: string[]; unix: string[] } {
   const links = readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
   const own = new Set(links.flatMap((link) => /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []));
@@ -283,7 +283,7 @@ test.skipIf(noRedis !== undefined)(
   patient(60_000),
 );
 
-/** What another user gets by connecting there: "connected", or the error's code. */
+/** Connects as another user; returns "connected", or the error's code. */
 function connectAs(uid: number, path: string): string {
   const script = `require("node:net").connect(${JSON.stringify(path)})
     .on("connect", () => { console.log("connected"); process.exit(); })
@@ -303,9 +303,9 @@ test.skipIf(noRedis !== undefined || notRoot)(
     const path = join(own, "redis.sock");
     expect(connectAs(OTHER_USER, path)).toBe("EACCES");
     chmodSync(own, 0o755);
-    expect(connectAs(OTHER_USER, path)).toBe("EACCES"); // by the socket's own mode
+    expect(connectAs(OTHER_USER, path)).toBe("EACCES"); // the socket's own mode refuses
     chmodSync(path, 0o777);
-    expect(connectAs(OTHER_USER, path)).toBe("connected"); // so it is the modes that keep others out
+    expect(connectAs(OTHER_USER, path)).toBe("connected"); // so only the modes refuse other users
   },
   patient(60_000),
 );

@@ -77,7 +77,7 @@ test("ranks of the epoch of now, then actors and hosts, each with its epoch, hos
   const membership = new Membership(store, SETTINGS);
   await store.kv.set(REGISTERS.epoch, "2");
   await rankBeat(store, 1, 2);
-  await rankBeat(store, 0, 1); // the beat of an earlier process, which has ended
+  await rankBeat(store, 0, 1); // the beat of an earlier epoch's process, which has ended
   await memberBeat(store, "verifier.0", 1);
   await memberBeat(store, "actor.3", 4);
   expect(await membership.ready()).toEqual([

@@ -108,7 +108,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         const came = await Promise.all(places.map((place) => store.kv.get(REGISTERS.generation(place))));
         expect(came).toEqual(["2", "1", "1", "2"]);
         expect(await store.kv.get(REGISTERS.epoch)).toBe("2");
-        // each node's actor had its weights from the trainer there: no connection had more than these two
+        // each node's actor received weights from that node's trainer: no connection had more than these two members
         const links = [...(await store.kv.list("fleet/transfer/")).keys()].map((key) =>
           key.split("/").slice(2),
         );

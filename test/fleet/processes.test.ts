@@ -27,21 +27,19 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/**
- * A process that only waits for a processor must not count as hanging: the tests count which processes started again.
- */
+/** A process that only waits for a processor must not count as hanging, because the tests count restarts. */
 const settings = { leaseMs: 3000, beatMs: 100, aliveMs: patient(3000) };
-/** Of two ranks that end three times; each begins with two processes on what is left of two cores. */
+/** Two ranks end three times: four sessions, each of which starts two processes on two busy cores. */
 const SITTINGS = 4;
 const noGloo = info().gloo.version === null;
-/** Every step changes the weights, whatever random ones answer. */
+/** Every step changes the weights, even if random weights answer everything wrong. */
 const recipe = (schedule: "sync" | "async", sharding?: { readonly stage?: "parameters" }) =>
   smallRecipe(
     { steps: 5, schedule, maxLag: 1, packedTokens: 64 },
     {
       ...(sharding && { hardware: { sharding } }),
       advantages: { divideBy: "none", filter: "none" },
-      objective: { entropyCoef: 0.1, klCoef: sharding ? 0.1 : 0 }, // ranks score by the reference policy, too
+      objective: { entropyCoef: 0.1, klCoef: sharding ? 0.1 : 0 }, // ranks score with the reference policy too
       optimizer: { lr: 1e-3, warmupSteps: 0 },
     },
   );
@@ -73,7 +71,7 @@ async function runOf(
   return { at, weights: weightsHash(join(at, "checkpoints", "step-000005")) };
 }
 
-/** The hash of a run in one process, trained once; `ranks`: with a trainer that adds up as the ranks do. */
+/** The hash of the weights of a run in one process, trained once. `ranks`: its trainer sums in the ranks' order. */
 let alone: Promise<string> | undefined;
 async function weightsOfOne(name = "one", ranks = false): Promise<string> {
   await using run = await createRun(recipe("sync", ranks ? {} : undefined), {
@@ -99,7 +97,7 @@ test.each([
     asked: { actors: 2, trainers: 1, verifiers: 1 },
     gpus: ["actor.0=1", "actor.1=2", "trainer.0=0", "verifier.0="],
   },
-  { asked: { actors: 1, trainers: 0 }, gpus: ["actor.0=1"] }, // the run's own process trains
+  { asked: { actors: 1, trainers: 0 }, gpus: ["actor.0=1"] }, // the run's own process trains, without a rank
 ])("each process that trains or samples sees a GPU of its own: $gpus", async ({ asked, gpus }) => {
   await using processes = await openProcesses({ ...asked, gpus: true, core: await nativeCore(), settings });
   const seen = processes.core.board.places().map(({ role, rank, pid }) => {
@@ -229,7 +227,7 @@ describe.skipIf(noGloo)("several ranks of the trainer", () => {
 });
 
 describe("nothing is left behind where processes cannot be opened", () => {
-  // of these tests alone: others make such folders at the same time
+  // only these tests use the folder: other tests make such folders at the same time
   const own = join(tmpdir(), `hone-left-${process.pid}`);
   const folders = () => readdirSync(own);
   beforeAll(() => {

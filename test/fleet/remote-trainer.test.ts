@@ -24,7 +24,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** A rank in this process, over trainers that the test may look at. */
+/** Starts a rank in this process; the test may inspect and change its trainers. */
 function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => void = () => {}) {
   const stop = new AbortController();
   stops.push(stop);
@@ -49,7 +49,7 @@ function startRank(epoch: number, rank = 0, spoil: (trainer: TrainerFace) => voi
     settings: { ...SETTINGS, beatMs: 20 },
     signal: stop.signal,
   });
-  ended.catch(() => {}); // a test that needs the error awaits it
+  ended.catch(() => {}); // a test that needs the error awaits `ended`
   return { core, stop, ended, sent };
 }
 
@@ -138,7 +138,7 @@ test("ranks that go on from a checkpoint are given the teacher's head again", as
   expect(heads).toEqual([Float32Array.of(1, 2)]);
 });
 
-/** A trainer whose disk waits for the test. */
+/** Makes a trainer's disk wait for the test. */
 function slowDisk() {
   const asked: ((answer: Promise<void>) => void)[] = [];
   const spoil = (trainer: TrainerFace) => {
@@ -163,7 +163,7 @@ test("ranks that are formed at the moment of an answer have the call that was an
     return Object.assign([...entries], {
       *[Symbol.iterator]() {
         for (const entry of entries) {
-          yield entry; // the entry is handed over when the next one is asked for
+          yield entry; // the generator resumes when the reader asks for the next entry
           if (isDue) ranks.form(2);
         }
       },

@@ -11,7 +11,7 @@ afterAll(() => server?.[Symbol.asyncDispose]());
 const never = new AbortController().signal;
 let runs = 0;
 
-/** Two processes of one run. @param aliveMs without a word a coordinator counts as alive so long */
+/** Opens two processes of one run. @param aliveMs a coordinator counts as alive for so long without a heartbeat */
 async function two(work: (a: Rendezvous, b: Rendezvous) => Promise<void>, aliveMs = 10_000): Promise<void> {
   const name = `run-${runs++}`;
   await using a = await Rendezvous.open(server.url, name, aliveMs);
@@ -33,7 +33,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     two(async (coordinator, agent) => {
       const heard = agent.next(0, 10_000, never);
       const session = await coordinator.sit();
-      expect(await agent.next(0, 50, never)).toBeUndefined(); // it prepares
+      expect(await agent.next(0, 50, never)).toBeUndefined(); // the coordinator still prepares
       await coordinator.acquireLeadership(session);
       const kept = coordinator.keep(session, () => {});
       expect([session, await heard]).toEqual([1, 1]);
@@ -53,7 +53,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       expect(await agent.next(1, 1000, never)).toBe(2);
     }, 2_500));
 
-  // A process that closes much, or ends on a busy machine, has ended seconds after it has given its place up.
+  // A process may take seconds to exit after it gave up its lease, on a busy machine or with much to close.
   test("whoever says first how a session ended is right", () =>
     two(async (coordinator, agent) => {
       const session = await coordinator.sit();
@@ -83,7 +83,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
       const ended = new AbortController();
       let looks = 0;
       const { signal } = ended;
-      Object.defineProperty(signal, "aborted", { get: () => ++looks > 1000 }); // so that nothing else is kept waiting for ever
+      Object.defineProperty(signal, "aborted", { get: () => ++looks > 1000 }); // bounds the loop, so that a failing test ends
       await coordinator[Symbol.asyncDispose]();
       const heard = coordinator.failure(1, signal);
       await new Promise((resolve) => setImmediate(resolve));
@@ -110,7 +110,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
         code: "HONE_ERR_STATE",
       });
       await kept.close();
-      await first.acquireLeadership(await first.sit()); // this coordinator says nothing more
+      await first.acquireLeadership(await first.sit()); // this coordinator's heartbeat has stopped
       await second.acquireLeadership(await second.sit());
       const held = second.keep(4, () => {});
       const lost = new Promise<Error>((resolve) => {

@@ -82,7 +82,7 @@ test("tokens whose note was refused go with the next one where the lease came ba
   const mine = { ...held(first, 3) };
   await notes.write(mine, [tokens(0, 0, 5)]);
   const [again] = await store.lease("requests", "actors", { max: 1, leaseMs: 0, waitMs: 0 });
-  await notes.write(mine, [tokens(0, 1, 6)]); // the lease had run out
+  await notes.write(mine, [tokens(0, 1, 6)]); // the lease had expired
   await notes.write({ ...mine, lease: again! }, [tokens(0, 2, 7)]);
   const [last] = await store.lease("requests", "actors", { max: 1, leaseMs: 1e6, waitMs: 0 });
   const { begun } = (await notes.resumed(last!, asked(3))).request;

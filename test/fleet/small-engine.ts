@@ -33,11 +33,11 @@ export const request = (id: number, count = 2, maxTokens = 20): GenerationReques
   stopIds: [2],
 });
 
-/** An engine of a core as its users see it. */
+/** Wraps a core's engine as its users see it. */
 export const generationsOf = (core: Pick<Core, "engine">): Generations =>
   new Generations((handlers) => core.engine("{}", ENGINE, handlers));
 
-/** Without the request's id, which differs from engine to engine. */
+/** Omits the request's id, which differs between engines. */
 export const tokensOf = (completions: readonly Completion[]) =>
   completions.map(({ attempt, tokens, versions, finish }) => ({ attempt, tokens, versions, finish }));
 
@@ -49,7 +49,7 @@ export async function until(condition: () => boolean | Promise<boolean>, whatFor
   }
 }
 
-/** Two sequences of three tokens, the first of each a prompt. */
+/** Two sequences of three tokens; the first token of each is the prompt. */
 export const BATCH: TrainingBatch = {
   tokens: Int32Array.of(5, 6, 2, 7, 8, 2),
   cuSeqlens: Int32Array.of(0, 3, 6),

@@ -33,11 +33,11 @@ test("a process that ends is started again in a later epoch; after the end nothi
   await supervisor.start(place("memory:"));
   await until(() => supervisor.statuses[0]!.restarts > 0 && epoch === 2, "another process");
   const isKilled = () => {
-    supervisor.kill("actor", 3); // the next one where this one has ended by itself by now
+    supervisor.kill("actor", 3); // kills the next process if this one has already ended by itself
     return supervisor.statuses[0]!.ended?.how === "by SIGKILL";
   };
   await until(isKilled, "the end of one that runs");
-  // the process before it ended with that error
+  // the process before it ended with this error
   expect(supervisor.statuses[0]!.ended!.words).not.toContain("HONE_ERR_STREAM");
   await supervisor[Symbol.asyncDispose]();
   const last = epoch;

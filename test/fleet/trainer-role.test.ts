@@ -10,7 +10,7 @@ import { openStore } from "../../lib/streams/index.ts";
 import { standInCore } from "../orchestration/stand-in-core.ts";
 import { TRAINER, until } from "./small-engine.ts";
 
-/** The plan of an update that these senders send. */
+/** The plan of an update from these senders. */
 const plan = (...senders: string[]): TransferPlan => ({
   update: 1,
   engine: "e",
@@ -221,7 +221,7 @@ test("a rank that leaves amid a checkpoint, another being gone, says nothing of 
   await begun.promise;
   write.reject(new HoneError("HONE_ERR_COLLECTIVE", "rank 0 is gone"));
   await expect(over).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE", message: "rank 0 is gone" });
-  await new Promise((resolve) => setImmediate(resolve)); // by now it would have said anything that it had to say
+  await new Promise((resolve) => setImmediate(resolve)); // by now any reply would have been sent
   expect((await store.depth(STREAMS.replies(1))).items).toBe(0);
 });
 

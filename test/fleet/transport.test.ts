@@ -147,7 +147,7 @@ test("an actor passes on the folder that its own weights came from, with the tra
   await expect(first.relay(plan(2, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
   await mine.commit(engines[1]!.engine);
   await expect(first.relay(plan(2, 1), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
-  await trainer.step(BATCH, STEP); // it has other weights by now, and takes no part
+  await trainer.step(BATCH, STEP); // the trainer now has other weights, and takes no part
   await first.relay(plan(2, 0), spec);
   await (await second.receive(plan(2, 0), spec)).commit(engines[2]!.engine);
   const sampled = [];
@@ -158,7 +158,7 @@ test("an actor passes on the folder that its own weights came from, with the tra
   expect(sampled[1]).toEqual(sampled[0]);
   expect(sampled[2]).toEqual(sampled[0]);
   await second.relay(plan(3, 0), spec);
-  await sender.close(); // the sender removes the folder when it closes
+  await sender.close(); // the sender removes the folder on close
   await first.relay(plan(4, 0), spec);
   await expect(second.receive(plan(4, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [first, second, trainer, ...engines]) await part.close();
@@ -191,7 +191,7 @@ test("a machine's actors get weights from the first sender there; the others are
   expect(nodeGroups(senders, on("b", "y0", "y1"))).toEqual([{ sender: "t2", members: ["y0", "y1"] }]);
 });
 
-/** Groups of these members, over a communicator unless said otherwise. */
+/** The groups of these members, by default over a communicator. */
 const groupsOf = (
   groups: TransferGroups,
   senders: readonly Located[],

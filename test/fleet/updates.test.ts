@@ -85,7 +85,7 @@ beforeEach(async () => {
   const settings = { ...SETTINGS, beatMs: 10, updateMs: 200 };
   parts = { store, membership, settings, say: async () => {} };
   answers = new Answers(parts, closed.signal);
-  listening = answers.listen().catch(() => {}); // the test aborts the listening
+  listening = answers.listen().catch(() => {}); // the test ends the listening by its abort
   answers.expect(1);
 });
 afterEach(async () => {
@@ -100,7 +100,7 @@ const say = (member: string, fault?: "HONE_ERR_COLLECTIVE") =>
     `1/${member}`,
     encodeAnswer({ update: 1, member, ...(fault && { fault: { code: fault, message: "lost" } }) }),
   );
-/** An update that a sends to b and c. */
+/** An update from a to b and c. */
 const plan: TransferPlan = {
   update: 1,
   engine: "e",
@@ -117,7 +117,7 @@ const isOver = (work: Promise<unknown>, withinMs: number) =>
 test("what was said while this process stood still, for longer than anybody may take, is heard", async () => {
   const asked = answers.of(1, ["b", "c"]);
   await say("b");
-  setImmediate(() => void say("c")); // it comes when all that was due meanwhile has run
+  setImmediate(() => void say("c")); // runs after everything that is due by then
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
   expect([...(await asked).keys()]).toEqual(["b", "c"]);
   expect(answers.isLate("c")).toBe(false);
@@ -129,7 +129,7 @@ test("who does not answer in time is late, for longer each time, until it answer
   expect([...heard.keys()]).toEqual(["b"]);
   expect(["b", "c"].map((member) => answers.isLate(member))).toEqual([false, true]);
   answers.expect(1);
-  await say("c"); // the key differs from b's, so that this counts as a second message
+  await say("c"); // the key differs from that of b's message, so that this one is not taken for a repetition
   await answers.of(1, ["c"]);
   expect(answers.isLate("c")).toBe(false);
 });
@@ -138,13 +138,13 @@ test("who is gone is not waited for", async () => {
   alive.delete("c");
   await say("b");
   const heard = answers.of(1, ["b", "c"]);
-  expect(await isOver(heard, 100)).toBe(true); // half of what each process's part may take
+  expect(await isOver(heard, 100)).toBe(true); // half of the time-out per process
 });
 
 test("actors that send have done so when each has answered, however long it takes", async () => {
   const sent = answers.sent(plan);
   await say("b");
-  expect(await isOver(sent, 400)).toBe(false); // twice what each process's part may take
+  expect(await isOver(sent, 400)).toBe(false); // twice the time-out per process
   await say("a");
   expect(await isOver(sent, 5000)).toBe(true);
 });
@@ -163,7 +163,7 @@ test("a sender that is gone, or of which all its members have said what came of 
 
 test("who has what came, from whom it did not come, and what it was not for", async () => {
   const transfers = new Transfers(parts, closed.signal);
-  const ends = transfers.answers.listen().catch(() => {}); // the test aborts the listening
+  const ends = transfers.answers.listen().catch(() => {}); // the test ends the listening by its abort
   const alive = ["b", "c"].map((member) => ({ member, host: "" }));
   Object.assign(parts.membership, { alive });
   const send = (plan: TransferPlan) => transfers.answers.sent(plan);
@@ -186,7 +186,7 @@ test("a folder is announced when it is written, and reading it may take four tim
   const said: string[] = [];
   const announced = { ...parts, say: async () => void said.push("announced") };
   const transfers = new Transfers(announced, closed.signal);
-  const ends = transfers.answers.listen().catch(() => {}); // the test aborts the listening
+  const ends = transfers.answers.listen().catch(() => {}); // the test ends the listening by its abort
   Object.assign(parts.membership, { alive: [{ member: "b", host: "" }] });
   const send = async () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -196,8 +196,8 @@ test("a folder is announced when it is written, and reading it may take four tim
   const attempt = transfers.attempt("e", { version: 1, way: "folder", sendsFirst: true, senders, send }, [
     "b",
   ]);
-  const timer = setTimeout(() => void say("b"), 300 + 600); // three times what any other answer may take
-  attempt.finally(() => clearTimeout(timer)); // it must not answer a second try of this test
+  const timer = setTimeout(() => void say("b"), 300 + 600); // three times the time-out of other answers
+  attempt.finally(() => clearTimeout(timer)); // so that a retry of this test does not get the answer
   expect(await attempt).toEqual({ received: ["b"], unable: [] });
   expect(said).toEqual(["written", "announced"]);
   closed.abort();

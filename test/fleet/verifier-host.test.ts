@@ -78,7 +78,7 @@ test("a host that was silent for so long that its lease went on says nothing of 
   const first = start(0, 1, true);
   await until(() => first.running.length === 1, "the first to have it");
   const renew = store.renew.bind(store);
-  store.renew = async (lease, ms) => (lease.deliveries === 1 ? true : renew(lease, ms)); // as in a process that was stopped
+  store.renew = async (lease, ms) => (lease.deliveries === 1 ? true : renew(lease, ms)); // as if the process had been stopped
   start(1);
   expect(said(await asked)).toEqual(["verifier.1#1: a"]);
   first.finish();

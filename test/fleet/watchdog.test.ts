@@ -27,7 +27,7 @@ const rankOf = (index: number, { epoch = 2, ...work }: Word): MemberStatus => ({
   training: { done: 0, busy: false, cpuSeconds: 0, ...work },
 });
 
-/** Each second the ranks publish what `words` returns, and the watchdog looks at it. */
+/** Each second the ranks publish what `words` returns, and then the watchdog looks. */
 function seconds(count: number, words: (second: number) => Word[]): void {
   for (let i = 0; i < count; i++) {
     now += 1000;

@@ -1,4 +1,5 @@
-// Merging and PEFT's own reading of it: test/e2e/one-card.test.ts. Here what is written, and what is not overwritten.
+// Tests what the adapter export writes, and that it overwrites nothing. test/e2e/one-card.test.ts covers merging and
+// loading by PEFT.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// Counts worked out by hand, in each pair of dtypes that can be compared.
+// Compares with counts worked out by hand, for each pair of dtypes that can be compared.
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,14 +16,14 @@ const f32 = (...values: number[]): StoredTensor => {
   const bytes = Buffer.from(new Float32Array(values).buffer);
   return { dtype: "F32", shape: [values.length], bytes };
 };
-/** The upper halves, cut: exact for values with short mantissas. */
+/** Cuts each float to its upper 16 bits, exact for values with short mantissas. */
 const bf16 = (...values: number[]): StoredTensor => {
   const words = new Uint32Array(new Float32Array(values).buffer);
   const bytes = Buffer.from(Uint16Array.from(words, (w) => w >>> 16).buffer);
   return { dtype: "BF16", shape: [values.length], bytes };
 };
 
-/** A model folder of one file. */
+/** Writes a model folder with one weight file. */
 function folder(name: string, tensors: Readonly<Record<string, StoredTensor>>): string {
   mkdirSync(join(dir, name));
   writeSafetensors(join(dir, name, "model.safetensors"), tensors);
@@ -37,7 +37,7 @@ test("one dtype: by the bits", async () => {
 });
 
 test("f32 that rounds to the bf16 that is there has not changed", async () => {
-  // Between 1 and the next bf16, 1.0078125, lies 1.00390625, a tie: it goes to the even one, 1.
+  // 1.00390625 lies halfway between 1 and the next bf16, 1.0078125, and rounds to the even one, 1.
   const before = folder("a", { x: f32(1.003, 1.00390625, 1.004, 1.01171875, 1.012) });
   const after = folder("b", { x: bf16(1, 1, 1, 1.015625, 1.015625) });
   expect(await changedWeights(before, after)).toEqual({ weights: 5, changed: 1 });

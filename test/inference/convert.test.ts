@@ -1,4 +1,4 @@
-// Model folders out: read back by a reader of the format that shares nothing with the writer, and by the core.
+// Writes model folders, and reads them back with an independent reader and with the core.
 import {
   existsSync,
   mkdirSync,
@@ -72,7 +72,7 @@ async function logprobs(folder: string): Promise<Float32Array> {
   return score!.logprobs;
 }
 
-/** Weights of another make: every parameter differs from the source's. */
+/** Saves new weights: every parameter differs from the source's. */
 async function trainedCheckpoint(): Promise<string> {
   const trainer = new Trainer(JSON.stringify(CONFIG), trainerOptions);
   await trainer.initialize(6n);
@@ -180,7 +180,7 @@ test("a number beyond f16 is named with its place", async () => {
 describe("a target", () => {
   test("that is not empty is only replaced when asked to", async () => {
     mkdirSync(to());
-    await convertModel(source, { target: to() }); // an empty folder is as good as none
+    await convertModel(source, { target: to() }); // an empty folder counts as missing
     writeFileSync(join(to(), "mine"), "");
     await expect(convertModel(source, { target: to() })).rejects.toMatchObject({
       code: "HONE_ERR_USAGE",
@@ -246,7 +246,7 @@ describe("an export", () => {
     expect(report.replaced).toBe(report.tensors);
     expect(readdirSync(to()).sort()).toEqual(readdirSync(half).sort());
     expect(readFileSync(join(to(), "config.json"))).toEqual(readFileSync(join(half, "config.json")));
-    // what the checkpoint rounded to bf16 on its own is
+    // the same as the checkpoint alone, rounded to bf16
     await convertModel(checkpoint, { target: join(dir, "expected"), dtype: "bf16" });
     expect(readFolder(to())).toEqual(readFolder(join(dir, "expected")));
     expect(await logprobs(to())).not.toEqual(await logprobs(half));

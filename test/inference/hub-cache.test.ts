@@ -78,7 +78,7 @@ describe("a model's folder", () => {
     expect(await model.has(stored)).toBe(false);
     writeFileSync(model.blob(stored), "abc");
     expect(await model.has(stored)).toBe(true);
-    expect(await model.has(file("sub/x.json", 4))).toBe(false); // the file was cut short
+    expect(await model.has(file("sub/x.json", 4))).toBe(false); // the file was truncated
     await model.link(commit, stored);
     await model.link(commit, stored);
     expect(readFileSync(join(dir, "models--org--name/snapshots", commit, "sub/x.json"), "utf8")).toBe("abc");

@@ -1,4 +1,4 @@
-// What a Hub may answer, and what becomes of it.
+// Tests the answers that a Hub may give, and what the client does with each.
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { HubClient } from "../../lib/inference/hub-client.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";

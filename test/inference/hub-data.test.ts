@@ -1,4 +1,4 @@
-// Data sets by name, against a Hub of our own on 127.0.0.1.
+// Loads data sets by name from a stand-in Hub on 127.0.0.1.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,8 +7,8 @@ import type { ResolveOptions } from "../../lib/inference/hub.ts";
 import { chosenFiles, parseDatasetName, resolveDataset } from "../../lib/inference/hub-data.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
-// Mutants tried: another configuration's files beside those asked for, offline a part of a set taken for all of it, the
-// pinned commit ignored, the token sent to another origin.
+// Mutants tried: another configuration's files are taken too, a part of a set in the cache counts as the whole set, the
+// pinned commit is ignored, the token is sent to another origin.
 
 const FILES = {
   "README.md": "# tiny",

@@ -1,4 +1,4 @@
-// Downloads one file in a process that can be killed: prints a line at the first break of the body, or how the download
+// Downloads one file in a process that a test can kill; prints a line at the first interruption, and how the download
 // ended.
 import { HubClient } from "../../lib/inference/hub-client.ts";
 import { downloadFile } from "../../lib/inference/hub-download.ts";

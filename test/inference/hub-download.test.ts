@@ -1,4 +1,4 @@
-// One file over a bad line.
+// Downloads one file over a connection that breaks.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -155,7 +155,7 @@ test("two at once fetch it once", async () => {
 test("one that another has finished between the look for it and the claim is not fetched again", async () => {
   const open = PartialFile.open.bind(PartialFile);
   const claims = vi.spyOn(PartialFile, "open").mockImplementationOnce((...of) => {
-    writeFileSync(path, WEIGHTS); // the other's last act; its part is gone with it
+    writeFileSync(path, WEIGHTS); // the other process finishes and removes its partial file
     return open(...of);
   });
   try {
@@ -169,7 +169,7 @@ test("one that another has finished between the look for it and the claim is not
 
 test("what a killed process left is gone on with", async () => {
   const child = fileURLToPath(new URL("./hub-download-child.ts", import.meta.url));
-  hub.cuts.push(120_000); // then the server is silent and keeps the connection open
+  hub.cuts.push(120_000); // then the server sends nothing and keeps the connection open
   const process_ = spawn(process.execPath, [
     "--import",
     "tsx",
@@ -198,7 +198,7 @@ test("a full disk is an error that says so", async () => {
   process_.stdout.on("data", (text: Buffer) => {
     said += text.toString();
   });
-  await new Promise((resolve) => process_.on("close", resolve)); // its last output may come after its exit
+  await new Promise((resolve) => process_.on("close", resolve)); // the last output may arrive after the exit
   expect(said).toMatch(/^HONE_ERR_IO .*EFBIG.* The disk of the cache is full/);
 });
 
@@ -227,7 +227,7 @@ describe("the first bytes alone", () => {
     await expect(head(20)).rejects.toMatchObject({
       code: "HONE_ERR_HUB",
       message: expect.stringContaining("broken off after 4 of 20 bytes: the body ends"),
-      hint: "Run the same command again.", // nothing was kept
+      hint: "Run the same command again.", // no part was kept
     });
   });
 });

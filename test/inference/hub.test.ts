@@ -1,4 +1,4 @@
-// Models by name, against a Hub of our own on 127.0.0.1.
+// Loads models by name from a stand-in Hub on 127.0.0.1.
 import { createHash } from "node:crypto";
 import {
   mkdirSync,
@@ -117,7 +117,7 @@ describe("a download", () => {
       "{{ tools }}",
     );
     expect(readFileSync(join(model(), "refs", "main"), "utf8")).toBe(hub.commit);
-    // one blob a file, named by its checksum
+    // each blob is named by its checksum
     expect(
       readdirSync(join(model(), "blobs")).every((name) => /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(name)),
     ).toBe(true);
@@ -238,7 +238,7 @@ describe("a Hub that cannot be reached", () => {
 
   test("is done without, where the cache is complete", async () => {
     const folder = await resolve();
-    // asked once: a second time would be after a minute
+    // only one request is sent: a retry would wait a minute
     expect(await resolve("org/tiny", { env: nowhere, retryDelaysMs: [60_000] })).toBe(folder);
     rmSync(join(folder, "model.safetensors"));
     await expect(resolve("org/tiny", { env: nowhere })).rejects.toMatchObject({ code: "HONE_ERR_HUB" });

@@ -95,7 +95,7 @@ test("sizes, types and memory of a folder, by hand", async () => {
     dtypes: { BF16: { tensors: 1, bytes: 160 }, F32: { tensors: 1, bytes: 32 } },
     parameters: 88,
     skipped: { tensors: 1, bytes: 4 },
-    // keys and values of 3 layers, 2 heads of 2, f32
+    // keys and values of 3 layers with 2 heads of size 2, in f32
     memory: { weights: 352, keyValuesPerToken: 96, longestContext: 9600, training: 1408 },
   });
 });
@@ -153,7 +153,7 @@ describe("damaged files are named", () => {
 });
 
 describe("a model of the Hub", () => {
-  // A header of more than one look, and data that nobody should ask for.
+  // A header longer than the first read, and tensor data that must not be requested.
   const many = Object.fromEntries(
     Array.from({ length: 1500 }, (_, i) => [`layers.${i}`, ["BF16", [2, 2], 8]] as const),
   );
@@ -196,7 +196,7 @@ describe("a model of the Hub", () => {
   test("that knows no ranges is left as soon as the header is there", async () => {
     await inspect(); // downloads the small files
     hub.ranges = false;
-    hub.cuts.push(65_536, 65_536, headerEnd("two.safetensors")); // then nothing, with the connection open
+    hub.cuts.push(65_536, 65_536, headerEnd("two.safetensors")); // then the server sends nothing more
     expect(await inspect()).toMatchObject(FOUND);
     expect(cacheHas(10_000)).toBe(false);
   });
@@ -261,6 +261,6 @@ test("a hybrid's layers without attention have no keys and values", async () => 
   };
   writeFileSync(join(dir, "config.json"), JSON.stringify({ ...config, ...linear }));
   safetensors("model.safetensors", { "model.norm.weight": ["F32", [8], 32] });
-  // layers 4 and 8: keys and values of two heads of eight, f32
+  // layers 4 and 8: keys and values of two heads of size 8, in f32
   expect((await inspectModel(dir)).memory.keyValuesPerToken).toBe(2 * 2 * 2 * 8 * 4);
 });

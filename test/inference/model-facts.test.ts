@@ -1,4 +1,4 @@
-// Every published config.json is read, and what cannot be is refused by whoever looks at a model.
+// Reads every published config.json; what cannot be read is refused by every command that reads a model.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
@@ -23,7 +23,8 @@ test.each(Object.entries(PUBLISHED))("%s is read without a warning", (_, { param
   expect(networkOf(JSON.stringify(config)).vectors).toBeGreaterThan(0);
 });
 
-// All weights less the experts that a token does not go to; model cards say 3.3, 1.3 and 12.9 billion of the first three.
+// All weights except the experts that a token is not routed to. The model cards of the first three say 3.3, 1.3 and
+// 12.9 billion.
 test.each([
   ["Qwen/Qwen3-30B-A3B", 3_353_032_704],
   ["allenai/OLMoE-1B-7B-0924", 1_282_017_280],

@@ -1,4 +1,4 @@
-// Who may go on with what arrived, and what becomes of it.
+// Tests which process may continue a partial file, and what becomes of the file.
 import { createHash } from "node:crypto";
 import {
   existsSync,
@@ -18,7 +18,7 @@ const digest = {
   algorithm: "sha256",
   hex: createHash("sha256").update("hello world").digest("hex"),
 } as const;
-/** A process id that no process has: it is above the largest that Linux gives. */
+/** Larger than any process id on Linux. */
 const NOBODY = 2 ** 22 + 1;
 const HERE = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
@@ -102,7 +102,7 @@ test("of one that is silent for long and goes on after all, another has a copy: 
 });
 
 test("what is taken over from one that is gone counts as alive while it is read", async () => {
-  const gone = `${target}.${HERE}-4194305-1.partial`; // above the most processes that Linux counts to
+  const gone = `${target}.${HERE}-4194305-1.partial`; // larger than any process id on Linux
   writeFileSync(gone, "hello");
   const longAgo = Date.now() / 1000 - 61;
   utimesSync(gone, longAgo, longAgo);

@@ -8,14 +8,14 @@ import { readHeader, withLocalHead } from "../../lib/inference/safetensors-heade
 const dir = mkdtempSync(join(tmpdir(), "hone-header-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A file that begins with `text` as its header, of `dataBytes` more. */
+/** A file with `text` as its header and `dataBytes` bytes of data. */
 function file(text: string, dataBytes = 0): Buffer {
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(BigInt(Buffer.byteLength(text)));
   return Buffer.concat([size, Buffer.from(text), Buffer.alloc(dataBytes)]);
 }
 
-/** What is read from the file, and how many reads it took. */
+/** Reads the header; returns it with the sizes of the reads. */
 async function reading(contents: Buffer) {
   const looks: number[] = [];
   const read = async (bytes: number) => {

@@ -18,7 +18,7 @@ interface GoldenSequence {
   readonly "entropies_t0.7": number[];
 }
 
-/** float32 against float64, as far as PyTorch's own float32 is off, times ten. */
+/** Ten times the error of PyTorch's own float32 against float64. */
 const TOLERANCE = 1e-4;
 
 describe.skipIf(models.length === 0)("published goldens (skipped without them)", () => {

@@ -27,7 +27,7 @@ const RECIPE = new Map([
   ["model.path", '"a"'],
   ["hardware.processes.actors", "2"],
 ]);
-/** The placement of the second of two nodes, which has no places. */
+/** The settings of the second of two nodes, which has no placements. */
 const ALONE = {
   launcherEnv: { nodeRank: 1, nodes: 2 },
   placements: [],
@@ -39,7 +39,10 @@ const ALONE = {
   signal: new AbortController().signal,
 };
 
-/** Two agents without places, and their exit codes. @param how the coordinator ends, once both follow it */
+/**
+ * Runs two agents without placements; returns their exit codes. @param how how the coordinator ends, once both agents
+ * follow it
+ */
 function pair(how: string, signal = new AbortController().signal, recipes = [RECIPE, RECIPE]) {
   const runId = `agents-${runs++}`;
   const said: string[] = [];
@@ -101,14 +104,14 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     const { runId, codes, said } = pair("wait", stop.signal);
     while (said.filter((line) => line.includes("session 1")).length < 2)
       await new Promise((resolve) => setTimeout(resolve, 50));
-    await using again = await Rendezvous.open(server.url, runId, 100); // its patience is twice that
+    await using again = await Rendezvous.open(server.url, runId, 100); // the lease lasts twice as long
     for (const node of [0, 1])
       await expect(again.takeNode(node)).rejects.toThrow(
         `another agent of node ${node} of ${runId} is alive`,
       );
     stop.abort();
     expect(await codes).toEqual([75, 75]);
-    for (const node of [0, 1]) await (await again.takeNode(node)).close(); // the agents gave their nodes back
+    for (const node of [0, 1]) await (await again.takeNode(node)).close(); // the agents have released their nodes
   });
 
   test.each([0, 1])(
@@ -126,7 +129,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       while (!said.some((line) => refused.test(line)))
         await new Promise((resolve) => setTimeout(resolve, 50));
       expect(await earlier.failure(1, AbortSignal.timeout(patient(5000)))).toMatch(refused);
-      stop.abort(); // as the coordinator ends by it
+      stop.abort(); // the coordinator ends at this error
       expect(await codes).toEqual([78, 78]);
     },
   );
@@ -187,7 +190,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     writeFileSync(unseen, "");
     expect(await Promise.all([first, early])).toEqual([78, 78]);
     rmSync(unseen);
-    const replaced = agent(0, "job.0/0", "0", unseen); // the first node's agent once more, in the same launch
+    const replaced = agent(0, "job.0/0", "0", unseen); // restarts the first node's agent in the same launch
     while (!said.includes(`node 0: session 3 of ${runId}`))
       await new Promise((resolve) => setTimeout(resolve, 50));
     await using there = await Rendezvous.open(server.url, runId);

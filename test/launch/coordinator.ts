@@ -1,6 +1,6 @@
 /**
- * Stands in for `hone run --agents`: coordinator.ts <exit code | "wait"> <file>. It takes its placement, and ends with
- * that code when the file exists, or, with "wait", when it is told to.
+ * Stands in for `hone run --agents`: coordinator.ts <exit code | "wait"> <file>. It takes its placement, and exits
+ * with that code once the file exists, or with "wait" once an agent stops it.
  */
 import { existsSync, writeSync } from "node:fs";
 import { openFleet, Rendezvous, sessionRun } from "../../lib/fleet/index.ts";

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/**
- * The environment of a launcher's process as `env` printed it; the name of a file in environments/ says whose it is.
- */
+/** Returns the environment of a launcher's process, as `env` printed it in environments/<name>.env. */
 export function environmentOf(name: string, changes: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const lines = readFileSync(new URL(`environments/${name}.env`, import.meta.url), "utf8")
     .trimEnd()

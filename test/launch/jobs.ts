@@ -13,9 +13,9 @@ export const jobOf = (changes: Partial<Job> = {}): Job => ({
   ...changes,
 });
 
-/** Throws bash's error for a script that it cannot parse. */
+/** Throws bash's error if the script has a syntax error. */
 export const expectBash = (script: string): void => void execFileSync("bash", ["-n"], { input: script });
 
-/** The lines of a file that are not comments. */
+/** The lines of a script that are not comments. */
 export const orders = (text: string): string[] =>
   text.split("\n").filter((line) => line.trim() !== "" && !/^\s*#(?!SBATCH|!)/.test(line));

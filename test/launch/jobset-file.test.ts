@@ -1,5 +1,5 @@
-// jobset-schema.json is the part of JobSet's own schema (jobset.x-k8s.io_jobsets.yaml at 08dfbdfd) that speaks of the
-// fields used here; one that it does not know is refused, so that a new one has to be looked up there.
+// jobset-schema.json is the part of JobSet's own schema (jobset.x-k8s.io_jobsets.yaml at 08dfbdfd) with the fields used
+// here. The check refuses unknown fields, so that a new field has to be looked up there.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
@@ -24,7 +24,7 @@ const schema = JSON.parse(readFileSync(new URL("jobset-schema.json", import.meta
 const typeOf = (value: unknown): string =>
   Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
 
-/** Lists what is wrong with a value, each fault with its path. */
+/** Lists the faults of a value, each with its path. */
 function faults(value: unknown, { type, ...rules }: Schema, path: string): string[] {
   const type_ = typeOf(value);
   if (type !== undefined && ![type].flat().includes(type_)) return [`${path}: ${type_}, not ${type}`];

@@ -31,7 +31,7 @@ test("a launch has a name that the next one of the same job does not have", () =
   expect(launchOf("slurm-first", { HONE_LAUNCH: "a shell's" })).toBe(launchOf("slurm-first"));
   expect(launchOf("openmpi-two-nodes", { HONE_LAUNCH: "1764-7-0" })).toBe("1764-7-0");
   expect(launchOf("jobset", { HONE_LAUNCH: "" }), "a cluster that has no such label").toBeUndefined();
-  // mpirun within a job of Slurm: whose steps say nothing of it
+  // mpirun within a Slurm job: the job's step ids do not identify launches of mpirun
   const mpirun = { ...environmentOf("slurm-first"), ...environmentOf("openmpi-two-nodes") };
   expect(readLauncherEnv(mpirun)).not.toHaveProperty("launch");
   expect(readLauncherEnv(environmentOf("torchrun"))).not.toHaveProperty("launch");

@@ -1,5 +1,5 @@
-// slurm-* and openmpi-* were printed by processes of Slurm 22.05.8 and Open MPI 4.1.4, on two nodes but where the name
-// says another number; torchrun and jobset are what their documentation says.
+// Processes of Slurm 22.05.8 and Open MPI 4.1.4 printed slurm-* and openmpi-*, on two nodes unless the name says
+// another number. torchrun and jobset follow their documentation.
 import { expect, test } from "vitest";
 import { kubernetes, openMpi, slurm, torchrun } from "../../lib/launch/launchers.ts";
 import { environmentOf } from "./environment-files.ts";

@@ -4,7 +4,7 @@ import { Watch } from "../../lib/live/watch.ts";
 import { staticReachOf } from "../architecture/source-tree.ts";
 import { smallRun } from "./live-run.ts";
 
-/** Asked about an attempt, not a run: answers/explain.test.ts. */
+/** This question is about an attempt, not a run; answers/explain.test.ts tests it. */
 const ELSEWHERE = ["explain"];
 
 test("every question has an answer that is JSON, also for a run of one step", async () => {

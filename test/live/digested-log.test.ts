@@ -10,7 +10,7 @@ import { addStep, smallRun, temporary } from "./live-run.ts";
 const CALLS = "verifier/calls/math";
 const P95 = "verifier/p95-ms/math";
 
-/** A log with its digest, as a run writes both. Every fifth step judges nothing. */
+/** Writes a log and its digest as a run does. In every fifth step no completion is judged. */
 function longRun(steps: number): string {
   const dir = temporary();
   const log = new RunLog(join(dir, RUN_FILES.log), join(dir, RUN_FILES.digest));
@@ -44,11 +44,11 @@ test("of a long run points are means over a multiple of 16 steps, the same from 
   const dir = longRun(1000);
   const whole = new FollowedLog(dir);
   whole.look();
-  const most = 5 * 40; // five metrics: 25 steps a point, and so 32
+  const most = 5 * 40; // five metrics allow 25 steps a point, rounded up to 32
   const log = new DigestedLog(dir, most);
   expect(log.series.steps).toEqual([...Array.from({ length: 31 }, (_, i) => 32 * (i + 1)), 1000]);
   expect(log.series.series["late"]![0]).toBe(Number((16.5 / 3).toPrecision(5)));
-  expect(log.table.length).toBe(1000 / 16 + 7.5); // 62 lines of the digest, and the last eight steps
+  expect(log.table.length).toBe(1000 / 16 + 7.5); // 62 points of the digest, and the last eight steps
   expect(sumOf(log, CALLS)).toBe(sumOf(whole, CALLS));
   expect(sumOf(log, "verifier/seconds/math")).toBeCloseTo(sumOf(whole, "verifier/seconds/math"), 6);
   expect(log.table.column(P95)!.at(-2)).toBe(8);

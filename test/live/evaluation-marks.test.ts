@@ -6,7 +6,7 @@ import { temporary } from "./live-run.ts";
 
 const board = (score: number) => ({ mean: { score, n: 4 }, domains: {} });
 let written = 0;
-/** A file is as new as its time says. */
+/** Writes a file whose modification time is later than that of the files before. */
 function put(dir: string, name: string, content: unknown): void {
   const path = join(dir, name);
   writeFileSync(path, typeof content === "string" ? content : JSON.stringify(content));

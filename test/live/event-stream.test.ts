@@ -11,7 +11,7 @@ test("an event is one line of data, whatever is in it", () => {
   expect(JSON.parse(data)).toEqual({ run: 0, record });
 });
 
-// A browser that has had the first of several events says its id when it comes back.
+// A browser that reconnects after the first of several events sends that event's id.
 test("of several events only the last one says how far they go", () => {
   const record = { step: 1, version: 1, metrics: {} };
   const text = framed(

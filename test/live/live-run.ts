@@ -35,7 +35,7 @@ export function addStep(dir: string, step: number, metrics: Record<string, numbe
   appendFileSync(join(dir, RUN_FILES.log), `${JSON.stringify({ step, version: step, metrics: own })}\n`);
 }
 
-/** Writes line.json as a run in training does. */
+/** Writes line.json as a training run does. */
 export function writeStatus(dir: string, change: Partial<PipelineStatus> = {}): PipelineStatus {
   const status: PipelineStatus = {
     schema: 1,
@@ -86,7 +86,7 @@ export function writeStatus(dir: string, change: Partial<PipelineStatus> = {}): 
   return status;
 }
 
-/** Writes line.json again twice a second, so that the run's process looks alive however slow the machine is. */
+/** Rewrites line.json twice a second, so that the run's process looks alive on a slow machine too. */
 export function breathing(dir: string): Disposable {
   const path = join(dir, RUN_FILES.line);
   const breath = setInterval(() => {

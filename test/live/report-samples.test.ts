@@ -17,7 +17,7 @@ async function of(dir: string): Promise<ReportSamples | undefined> {
   }
 }
 
-/** Nine steps of two domains; in the last of them code says one thing over and over. */
+/** A run of nine steps with two domains; in its last step `code` repeats one text. */
 function run(text = (step: number, attempt: number) => boxed(10 * step + attempt), members = 4): string {
   const dir = smallRun(9);
   using constructed = new ConstructedRun(dir);
@@ -71,7 +71,7 @@ test("a file stays small, whatever was written: two ends of a long text, and as 
   const dir = run((step, attempt) => `${step} ${attempt} ${"y".repeat(200_000)} end`, 8);
   const { samples, groups, shown } = (await of(dir))!;
   expect(samples.length).toBeGreaterThan(10);
-  // the list is cut, and the numbers are those of the whole group
+  // the list is shortened, but the numbers describe the whole group
   expect(groups.some(({ rows, members }) => rows.length < members)).toBe(true);
   for (const { members, solved } of groups) expect([members, solved]).toEqual([8, 1]);
   expect(Object.keys(shown)).toHaveLength(samples.length);

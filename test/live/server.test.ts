@@ -12,7 +12,7 @@ import { addStep, smallRun, writeStatus } from "./live-run.ts";
 const at = (live: LiveServer, path: string) => `http://127.0.0.1:${live.port}/${path}`;
 const withToken = (live: LiveServer) => ({ headers: { "x-hone-token": live.token } });
 
-/** The status for a Host header that fetch would not let us set. */
+/** Returns the status for a Host header, which fetch does not let a caller set. */
 function statusFor(live: LiveServer, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const path = `/api/overview?token=${live.token}`;
@@ -100,7 +100,7 @@ test("150 silent connections keep the owner of the page out for less than a seco
   for (const socket of silent) socket.destroy();
 });
 
-/** So much that no system's buffers take it all. */
+/** More than the system's socket buffers hold. */
 const MOST_BYTES = 12 << 20;
 
 test.runIf(longest)(

@@ -45,7 +45,7 @@ test.each([
   writeFileSync(path, "a\nb\n");
   const tail = new Tail(path);
   for (const _line of tail.lines(() => {}));
-  await new Promise((resolve) => setTimeout(resolve, 20)); // the clock of a file system has ticks
+  await new Promise((resolve) => setTimeout(resolve, 20)); // the file system's clock has coarse ticks
   change();
   let replaced = 0;
   const lines = [...tail.lines(() => (replaced += 1))];

@@ -80,7 +80,7 @@ test.each([
   expect(run.info().state).toBe(state);
 });
 
-/** The folder's lock is asked for beside a look. */
+/** Looks until the state is reached, because the check of the folder's lock is asynchronous. */
 const becomes = (run: WatchedRun, state: string) =>
   vi.waitFor(
     () => {
@@ -105,7 +105,7 @@ test("is killed when nobody holds its folder, silent when somebody does, running
     using _ = await lockFolder(dir);
     await becomes(run, "running");
     writeStatus(dir, { writtenMs: Date.now() - 20_000 });
-    expect(await looked()).toBe("running"); // it was written just now, whatever the writer's clock says
+    expect(await looked()).toBe("running"); // the file has just changed, whatever time the writer recorded
     await becomes(new WatchedRun(dir, 0), "silent");
   }
   writeStatus(dir, { end: "done", writtenMs: 0 });
@@ -114,7 +114,7 @@ test("is killed when nobody holds its folder, silent when somebody does, running
 
 test("is finishing while the process that has trained holds its folder, done with its summary or its end", async () => {
   const dir = smallRun(1);
-  writeFileSync(join(dir, "summary.json"), "{}"); // the summary of the session before
+  writeFileSync(join(dir, "summary.json"), "{}"); // the previous session's summary
   utimesSync(join(dir, "summary.json"), 1, 1);
   writeStatus(dir, { end: "done", writtenMs: 0 });
   const run = new WatchedRun(dir, 0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { AppendFile, linesOf, wholeLines } from "../../lib/metrics/append-file.ts";
 
-/** Bytes that the disk has room for. */
+/** The free bytes of the disk. */
 const disk = { room: Number.POSITIVE_INFINITY };
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof import("node:fs")>();

@@ -5,7 +5,7 @@ import type { ScoredRollout } from "../../lib/records.ts";
 import { SyntheticRun } from "./synthetic-facts.ts";
 import { counts, facts, group, rollout, trained } from "./tiny-facts.ts";
 
-/** The same rollout as an episode in which the environment gave the second token. */
+/** The same rollout, but as an episode whose second token came from the environment. */
 const played = (one: ScoredRollout): ScoredRollout => ({
   ...one,
   rollout: {
@@ -14,7 +14,7 @@ const played = (one: ScoredRollout): ScoredRollout => ({
   },
 });
 
-/** Names emitted by runs that together have everything a run can have. */
+/** The names of all metrics that runs emit which together use every feature. */
 function emittedNames(): Set<string> {
   const names = new Set<string>();
   const history = new MetricsHistory();

@@ -1,11 +1,11 @@
-// Mutants that die here: dividing the variance by n - 1, interpolating from the wrong end.
+// Mutants tried, all killed: the variance is divided by n - 1, quantiles are interpolated from the wrong end.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MetricSheet, Moments, MomentsBy, quantilesOf } from "../../lib/metrics/distribution.ts";
 
 const numbers = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 200 });
 
-/** The definition of a type 7 quantile, by sorting. */
+/** A type 7 quantile by its definition, on sorted values. */
 function sortedQuantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const position = q * (sorted.length - 1);
@@ -50,9 +50,9 @@ describe("Moments", () => {
         const mean = values.reduce((a, b) => a + b, 0) / values.length;
         const variance = values.reduce((a, v) => a + (v - mean) ** 2, 0) / values.length;
         expect(moments.mean).toBe(mean);
-        // one pass against two: 200 values of 1e6 in f64
+        // the tolerance of a one-pass variance: 200 values of 1e6 in f64
         expect(Math.abs(moments.std ** 2 - variance)).toBeLessThan(1e-9 * (1 + variance + mean ** 2));
-        // + 0 makes one of the two zeros
+        // + 0 turns -0 into 0
         expect([moments.min + 0, moments.max + 0, moments.n]).toEqual([
           Math.min(...values) + 0,
           Math.max(...values) + 0,

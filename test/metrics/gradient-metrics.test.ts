@@ -9,7 +9,7 @@ type Vector = readonly number[];
 const dot = (a: Vector, b: Vector) => a.reduce((sum, x, i) => sum + x * b[i]!, 0);
 const plus = (a: Vector, b: Vector) => a.map((x, i) => x + b[i]!);
 
-/** Facts of parts whose gradients are written out: [domain, groups, gradient]. */
+/** The facts of parts with these gradients: [domain, groups, gradient]. */
 function factsOf(parts: readonly (readonly [string, number, Vector])[]): GradientFacts {
   const products = parts.flatMap(([, , a]) => parts.map(([, , b]) => dot(a, b)));
   return {
@@ -164,9 +164,9 @@ describe("noise scale", () => {
   });
 
   /**
-   * Groups with a known mean and covariance: math's gradient of a group has mean m and covariance s^2 I, code's c and t^2 I, and the
-   * step's is their sum over n = 3 + 4 groups, divided by n. So |G|^2 = |3 m + 4 c|^2 / 49, the covariance of the step's
-   * gradient has the trace (3 s^2 + 4 t^2) D / 49, and the scale is 7 times that over |G|^2, in groups.
+   * Each group of math has a gradient of mean m and covariance s^2 I, each of code c and t^2 I. The step's gradient G
+   * is the sum over n = 3 + 4 groups divided by n. So |G|^2 = |3 m + 4 c|^2 / 49, the trace of its covariance is (3
+   * s^2 + 4 t^2) D / 49, and the noise scale is 7 times the ratio of trace to |G|^2, in groups.
    */
   test("over many batches it is that of the distribution the groups were drawn from, for halves of unequal size too", () => {
     const draws = uniform(5);

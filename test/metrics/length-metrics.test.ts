@@ -1,5 +1,5 @@
-// Mutants that die here: averaging domain means of entropy without their token counts, floor for ceil of a tenth,
-// counting "abort" as truncated.
+// Mutants tried, all killed: domain means of entropy are averaged without their token counts, a tenth is rounded down,
+// "abort" counts as truncated.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";
@@ -61,7 +61,7 @@ test("where every rollout was cut, there is no terminated length", () => {
 });
 
 test("entropy counts every token once, per domain too", () => {
-  const entropies = Array.from({ length: 11 }, (_, t) => t + 1); // 1 … 11
+  const entropies = Array.from({ length: 11 }, (_, t) => t + 1); // 1, 2, …, 11
   const long = rollout({ logprobs: entropies.map(() => -1), entropies });
   const short = rollout({ logprobs: [-1], entropies: [100] });
   const m = collect({
@@ -70,7 +70,7 @@ test("entropy counts every token once, per domain too", () => {
   expect(m["entropy/mean/math"]).toBe((66 + 100) / 12);
   expect(m["entropy/mean/code"]).toBe(4);
   expect(m["entropy/mean"]).toBe((66 + 100 + 8) / 14);
-  // a tenth of 11 tokens is 2, of 1 or 2 it is 1
+  // a tenth of 11 tokens is 2 tokens; of 1 or 2 tokens it is 1
   expect(m["entropy/first-tenth"]).toBe((1 + 2 + 100 + 3) / 4);
   expect(m["entropy/last-tenth"]).toBe((10 + 11 + 100 + 5) / 4);
   expect(m["entropy/p50"]).toBe(5.5);

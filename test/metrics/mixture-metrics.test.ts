@@ -1,5 +1,5 @@
-// Mutants that die here: dividing the MAD by the sum instead of the number of domains, windows against the total,
-// leaving out domains that have none yet.
+// Mutants tried, all killed: the MAD is divided by the sum instead of the number of domains, windows are compared with
+// the total, domains without completions are left out.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StageCounts } from "../../lib/metrics/index.ts";

@@ -1,6 +1,6 @@
-// Mutants that die here: the sum for the mean in the sequence ratio, KL with the sign turned, k3 without the -1,
-// mismatch of other weights counted at lag 0, "low" sides with the gradient's sign turned, versions read by position
-// in the batch instead of in the rollout.
+// Mutants tried, all killed: the sequence ratio uses the sum instead of the mean, KL has the opposite sign, k3 lacks
+// its -1, the mismatch of other weights counts at lag 0, "low" sides use the opposite sign of the gradient, versions
+// are indexed by position in the batch instead of the rollout.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { UpdateFacts } from "../../lib/metrics/index.ts";
@@ -13,7 +13,7 @@ function collect(of: UpdateFacts): Record<string, number> {
   return sheet.values;
 }
 
-/** A sequence whose tokens have these log-ratios, exact in f32 (multiples of 2^-10). */
+/** A sequence with these log-ratios, which are exact in f32 (multiples of 2^-10). */
 function drifted(logRatios: readonly number[], rest: Parameters<typeof rollout>[0] = {}) {
   const engine = logRatios.map(() => -1);
   return {
@@ -126,8 +126,8 @@ describe("clipping", () => {
   test("fractions of what the objective marked", () => {
     const batch = batchOf(parts);
     const clipped = new Uint8Array(batch.report.clipped.length);
-    clipped[1] = 1; // first sequence's only response token, after one prompt token
-    clipped[0] = 1; // a prompt token: must not count
+    clipped[1] = 1; // the first sequence's only response token, after one prompt token
+    clipped[0] = 1; // a prompt token, which must not count
     const m = collect({ ...batch, report: { ...batch.report, clipped } });
     expect(m["clip/sequences"]).toBe(0.2);
     expect(m["clip/tokens"]).toBeCloseTo(1 / 6, 12);
@@ -207,6 +207,6 @@ describe("with several updates a batch", () => {
     const moved = { ...one.report, ratios: new Float32Array(ratios).fill(1.2) };
     const m = collect({ ...one, report: moved, updates: [{ skipped: false }, { skipped: false }] });
     expect([m["ratio/max"], m["clip/high/positive"]! + m["clip/high/negative"]!]).toEqual([1, 1]);
-    expect(collect({ ...one, report: moved })["clip/high"]).toBe(0); // one update: its own ratios, which are 1
+    expect(collect({ ...one, report: moved })["clip/high"]).toBe(0); // with one update the ratios are those of that update, all 1
   });
 });

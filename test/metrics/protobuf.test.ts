@@ -3,7 +3,7 @@ import { Message } from "../../lib/metrics/protobuf.ts";
 
 const hex = (message: Message) => message.finish().toString("hex");
 
-// the first two are the examples of the Protocol Buffers page "Encoding"
+// the first two come from the examples of the Protocol Buffers page "Encoding"
 test.each([
   ["a varint of two bytes", new Message().int(1, 150), "089601"],
   ["text", new Message().bytes(2, "testing"), "120774657374696e67"],
@@ -19,7 +19,7 @@ test.each([
 });
 
 test("a message grows beyond its first room, whatever is written last, and a size may take several bytes", () => {
-  const word = "tensor — ".repeat(40); // three bytes for the dash
+  const word = "tensor — ".repeat(40); // the dash takes three bytes
   const inner = new Message().bytes(1, word).int(2, 2 ** 40);
   const bytes = Buffer.from(word);
   expect(hex(inner)).toBe(`0ab803${bytes.toString("hex")}10808080808020`);

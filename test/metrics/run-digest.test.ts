@@ -18,7 +18,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Like the run: it goes on at `from`, and takes `count` steps. Some metrics are not in every step. */
+/** Writes like a run's session that starts at `from` and takes `count` steps. Some metrics are missing in some steps. */
 function session(from: number, count: number, session = 0): void {
   const writer = new RunLog(log, digest);
   for (let step = from; step < from + count; step++) {
@@ -28,7 +28,7 @@ function session(from: number, count: number, session = 0): void {
   writer.close();
 }
 
-/** The log itself, read line by line, is what the digest must agree with. */
+/** Expects the digest to agree with the log, read line by line. */
 function expectSameAsLog(): RunDigest {
   const records = readRunLog(log);
   const stretches = new RunDigest(log, digest);

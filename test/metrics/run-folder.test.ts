@@ -107,7 +107,7 @@ describe("whole files", () => {
 
   test("of two processes that write one path each has its own place beside it", async () => {
     const path = join(folder, "y.json");
-    const other = `${path}.tmp`; // of one that does not look at who else writes
+    const other = `${path}.tmp`; // a writer that always uses this temporary name
     writeFileSync(other, "what another process has written of it so far");
     writeWhole(path, "[1]");
     await writeWholeBeside(path, "[2]");

@@ -1,5 +1,5 @@
-// Mutants that die here: the newest for the oldest token of a rollout, key age against the trainer instead of the
-// sampler, counting tokens for versions.
+// Mutants tried, all killed: the rollout's newest token instead of its oldest, key age against the trainer's version
+// instead of the sampler's, tokens counted instead of versions.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";

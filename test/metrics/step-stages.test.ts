@@ -1,4 +1,4 @@
-// Mutants that die here: a stage left out of the table, "other" that leaves a stage out, stages that change places.
+// Mutants tried, all killed: a stage is missing in the table, "other" omits a stage, two stages are exchanged.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { collectStepMetrics, STEP_STAGES, stagesOf } from "../../lib/metrics/index.ts";

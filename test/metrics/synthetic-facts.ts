@@ -1,4 +1,4 @@
-/** Invents a run: facts of steps whose rewards rise and lengths fall, with every array that the collector reads. */
+/** Synthesizes a run: facts of steps whose rewards rise and whose lengths fall, with every array that the collector reads. */
 import type { StageCounts, StepFacts, UpdateFacts } from "../../lib/metrics/index.ts";
 import type { DropReason, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
@@ -13,7 +13,7 @@ const DOMAINS = Object.keys(TARGETS) as (keyof typeof TARGETS)[];
 const MAX_TOKENS = 80;
 const WORKERS = 2;
 
-/** Uniform in [0, 1), the same for the same seed. Source: mulberry32, Tommy Ettinger. */
+/** Returns uniform numbers in [0, 1), the same for the same seed. Source: mulberry32, Tommy Ettinger. */
 export function uniform(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -277,7 +277,7 @@ export class SyntheticRun {
   }
 }
 
-/** Packs rollouts as the trainer would see them: log-probs equal the engine's at lag 0, and drift with age. */
+/** Packs rollouts as the trainer sees them: log-probs equal the engine's at lag 0, and drift with age. */
 export function trainedFacts(
   rollouts: readonly ScoredRollout[],
   version: number,

@@ -1,5 +1,5 @@
-// Bytes worked out by hand from event.proto, summary.proto and tensor.proto; docs/how-to/trackers.md says what TensorBoard's own
-// reader made of such files.
+// The expected bytes were worked out by hand from event.proto, summary.proto and tensor.proto. docs/how-to/trackers.md
+// reports how TensorBoard's own reader reads such files.
 import { expect, test } from "vitest";
 import { Message } from "../../lib/metrics/protobuf.ts";
 import {

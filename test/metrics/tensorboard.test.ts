@@ -1,4 +1,4 @@
-// Mutants that die here: an unmasked CRC, the mask's rotation by 17, big-endian lengths, doubles for simple_value,
+// Mutants tried, all killed: an unmasked CRC, another rotation than 17, big-endian lengths, simple_value as a double,
 // varints without the continuation bit.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ test("a masked CRC-32C can be unmasked", () => {
   expect(((rotated >>> 17) | (rotated << 15)) >>> 0).toBe(0xe3069283);
 });
 
-/** A reader that shares nothing with the writer: bitwise CRC, wire types read one after another. */
+/** An independent reader: bitwise CRC, wire types read one after another. */
 function bitwiseCrc(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-/** Facts small enough to compute by hand: every field has a default, and a test gives only the fields it is about. */
+/** Facts small enough to compute by hand: every field has a default, and a test sets only the fields it checks. */
 import type { StageCounts, StepFacts, UpdateFacts } from "../../lib/metrics/index.ts";
 import type { Problem, Rollout, RolloutGroup, ScoredRollout, ScoredVerdict } from "../../lib/records.ts";
 
@@ -11,7 +11,7 @@ export interface TinyRollout {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** The log-probs that the engine recorded; their number is the length of the rollout. */
+  /** The engine's log-probs, one for each token of the rollout. */
   readonly logprobs?: readonly number[];
   readonly entropies?: readonly number[];
   readonly versions?: readonly number[];
@@ -78,7 +78,7 @@ export function trained(
   rollouts.forEach(({ rollout: r }, i) => {
     for (let t = 0; t < r.promptTokens.length; ++t) {
       mask.push(0);
-      behavior.push(Number.NaN); // poison: a collector that wrongly reads a prompt token gives NaN
+      behavior.push(Number.NaN); // NaN shows a collector that wrongly reads a prompt token
       now.push(Number.NaN);
     }
     mask.push(...new Array<number>(r.tokens.length).fill(1));

@@ -16,7 +16,7 @@ const asTokens = (c: Completion): AttemptTokens => ({
   finish: FINISH.indexOf(c.finish as (typeof FINISH)[number]),
 });
 
-/** The completions without their request, which differs. */
+/** Omits the request from completions, since it differs. */
 const contents = (completions: readonly Completion[]) => completions.map(({ request: _, ...rest }) => rest);
 
 describe("with weights", () => {
@@ -41,7 +41,7 @@ describe("with weights", () => {
     expect(contents(again)).toEqual(contents(whole));
     const { decodeTokens, prefillTokens } = generations.engine.stats();
     const prompt = asked(1).prompt.length;
-    // the third is over; the last begins anew; a first token comes of the prefill
+    // attempt 2 is complete, attempt 3 starts anew, and each prefill gives a first token
     expect(prefillTokens - before.prefillTokens).toBe(3 * prompt + 1 + 17);
     expect(decodeTokens - before.decodeTokens).toBe(28 + 12 + 29);
   });
@@ -75,7 +75,7 @@ describe("with weights", () => {
     await expect(again).rejects.toThrow("enough");
     expect(generations.inFlight).toBe(0);
     await vi.waitFor(() => expect(generations.engine.stats().running).toBe(0), { timeout: 10_000 });
-    // sampling all to their ends would take some 6,300
+    // sampling all attempts to their ends would take some 6,300
     expect(generations.engine.stats().decodeTokens - decodeTokens).toBeLessThan(3000);
   });
 

@@ -1,12 +1,12 @@
-// lib/native/binding.ts is written by hand: here it meets the addon. A name or an argument that one of them
-// gained or lost fails the test that names it.
+// Checks that the hand-written lib/native/binding.ts matches the addon. A name or an argument that only one of them has
+// fails the test that names it.
 import { rmSync } from "node:fs";
 import { expect, test } from "vitest";
 import { binding } from "../../lib/native/load.ts";
 import { engineOptions, modelConfig, trainerOptions } from "./small-model.ts";
 import { folderWith, smallTokenizer } from "./small-tokenizer.ts";
 
-/** Every property of a class that its instances see, without the constructor. */
+/** Every property that instances of a class have, without the constructor. */
 function members(native: { prototype: object }): string[] {
   return Object.getOwnPropertyNames(native.prototype)
     .filter((name) => name !== "constructor")
@@ -92,7 +92,7 @@ test("a missing argument of any call is a typed error, not a crash", async () =>
       return Promise.resolve((error as { code?: string }).code);
     }
   };
-  /** Something to call without the arguments its type demands. */
+  /** Callable without the arguments that its type demands. */
   type Loose = (new (...args: unknown[]) => unknown) & Record<string, (...args: unknown[]) => unknown>;
   const loose = (value: unknown) => value as Loose;
   const NONE = () => {};

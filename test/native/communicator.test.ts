@@ -1,5 +1,5 @@
-// Communicators through the addon: between processes, and two of one process. What collectives compute and how a group
-// ends is tested in test/csrc/dist; here it is what JavaScript sees of it, and that nothing of Node waits for another rank.
+// Communicators through the addon, between processes and within one. test/csrc/dist tests what collectives compute and
+// how a group ends; this file tests what JavaScript sees, and that Node's threads do not wait for another rank.
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
@@ -20,8 +20,8 @@ test.runIf(info().gloo.version === null)("without Gloo a communicator says what 
 });
 
 /**
- * The port in the socket's address, which follows the line that names its owner. Gloo compares ports as they are read
- * here: the rank with the higher one connects.
+ * The port in the socket's address, which follows the line that names its owner. Gloo compares ports in this byte
+ * order: the rank with the higher one connects.
  */
 function port(blob: Uint8Array): number {
   return new Uint16Array(blob.slice(blob.indexOf(10) + 3).buffer)[0]!;
@@ -79,7 +79,7 @@ withGloo("between processes", () => {
        while (true) await group.allReduce(new Float32Array(64), "sum");`,
       patient(600_000),
     );
-    await once(ranks[1]!.child, "message"); // who is killed before all are connected is waited for until the time-out
+    await once(ranks[1]!.child, "message"); // the others wait for a rank that is killed earlier
     ranks[1]!.child.kill("SIGKILL");
     const [first, second, third] = await Promise.all(ranks.map(({ result }) => result));
     expect(second).toBeUndefined();
@@ -103,7 +103,7 @@ withGloo("between processes", () => {
     expect((await stopped)?.error?.code).toBe("HONE_ERR_COLLECTIVE");
   });
 
-  // Gloo's thread threw where it came too late for a connection, which ended the process.
+  // Gloo's thread used to throw when a connection came too late, which ended the process.
   test("a process that stands still while another connects and gives up lives on, and is told", async () => {
     const timeoutMs = patient(60_000);
     const slow = rankProcess("return 1", { rank: 1, size: 2, timeoutMs });
@@ -112,7 +112,7 @@ withGloo("between processes", () => {
     do {
       group = new Communicator({ rank: 0, size: 2, timeoutMs });
       here = group.prepare()[1]!;
-    } while (port(here) < port(there)); // then this one waits for the other's connection
+    } while (port(here) < port(there)); // so that this process waits for the other's connection
     signalTo(slow.child.pid!, "SIGSTOP");
     const connected = group.connect([new Uint8Array(), there]);
     setTimeout(() => group.abort("it takes too long"), 200);
@@ -162,7 +162,7 @@ withGloo("within a process", () => {
   });
 
   test("nothing of Node waits for another rank", async () => {
-    // Six that wait would fill libuv's pool of four; files are read by that pool.
+    // libuv's pool has four threads, which also read files; six blocked calls would fill it.
     const waiting = Array.from(
       { length: 6 },
       () => new Communicator({ rank: 0, size: 2, timeoutMs: 60_000 }),

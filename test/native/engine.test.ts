@@ -166,14 +166,14 @@ test("an engine waits without weights and starts when they come", async () => {
 test("a failure of the engine thread reaches onError, typed", async () => {
   const { engine, failed } = bareEngine();
   engine.submit(request(1));
-  engine.submit(request(1)); // the id is in use: only the engine thread can know
+  engine.submit(request(1)); // the id is in use, which only the engine's thread can know
   const error = await failed;
   expect(error).toBeInstanceOf(HoneError);
   expect(error).toMatchObject({
     code: "HONE_ERR_CONFIG",
     message: expect.stringContaining("request id 1 is in use"),
   });
-  // Its completions would never come, and the process would wait for them.
+  // Otherwise its completions would never come, and the process would wait for them.
   expect(() => engine.submit(request(2))).toThrow(expect.objectContaining({ code: "HONE_ERR_STATE" }));
   await engine.close();
 });

@@ -10,7 +10,7 @@ import type {
 import { type Completion, Generations } from "../../lib/native/generations.ts";
 import { request } from "./small-model.ts";
 
-/** An engine that records calls; the test plays its thread. */
+/** An engine that records its calls; the test acts as its thread. */
 function scripted() {
   const calls: string[] = [];
   let handlers!: EngineHandlers;

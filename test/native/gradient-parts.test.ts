@@ -1,4 +1,4 @@
-// Gradients of parts of a batch over the real addon; csrc's own tests hold the numbers against references.
+// Tests gradients of parts of a batch through the real addon; the C++ tests compare the numbers with references.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SlopesRequest } from "../../lib/custom-objective.ts";
 import type { StepOptions, TrainingBatch } from "../../lib/native/face.ts";

@@ -1,9 +1,9 @@
-// Engines and trainers come and go while they work. Runs clean under AddressSanitizer as well:
-//   cmake -S . -B /some/dir/build/asan -DHONE_SANITIZE=address -DHONE_CUDA=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo
-//   cmake --build /some/dir/build/asan --target hone
-//   mkdir -p /some/dir/build/Release && cp /some/dir/build/asan/hone.node /some/dir/build/Release/
-//   HONE_RL_PREBUILD=/some/dir LD_PRELOAD=$(g++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \
-//     npx vitest run test/native
+// Opens and closes engines and trainers while they work. Runs clean under AddressSanitizer as well: cmake -S . -B
+// /some/dir/build/asan -DHONE_SANITIZE=address -DHONE_CUDA=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo cmake --build
+// /some/dir/build/asan --target hone
+// mkdir -p /some/dir/build/Release && cp /some/dir/build/asan/hone.node /some/dir/build/Release/
+// HONE_RL_PREBUILD=/some/dir LD_PRELOAD=$(g++ -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 \ npx vitest run
+// test/native
 // (detect_leaks=0: Node itself does not free everything at exit.)
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
@@ -18,7 +18,7 @@ import { engineOptions, modelConfig, request, trainerAndGenerations, trainerOpti
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Plain JavaScript for children and workers, over the addon itself; `busy` has an engine in mid-generation. */
+/** Plain JavaScript for children and workers that loads the addon; `busy` starts an engine's generation. */
 const PREAMBLE = `
   const native = require("node-gyp-build")(${JSON.stringify(ROOT)});
   const config = ${JSON.stringify(modelConfig)};
@@ -54,7 +54,7 @@ function child(script: string) {
   );
   return { status, signal, stdout, stderr };
 }
-/** A time-out of a group that is longer than a test may take. */
+/** A group's time-out, longer than any test. */
 const LONG_MS = 600_000;
 const CLEAN = { status: 0, signal: null, stderr: "" };
 
@@ -62,7 +62,7 @@ test("a hundred engines and trainers come and go", async () => {
   for (let i = 0; i < 100; i++) {
     const { trainer, generations } = await trainerAndGenerations({ pages: 32, maxContext: 64 });
     if (i % 3 === 0) await generations.generate(request(1, { maxTokens: 3 }));
-    if (i % 3 === 1) generations.submit(request(1), { deliver() {}, fail() {} }); // closed under load
+    if (i % 3 === 1) generations.submit(request(1), { deliver() {}, fail() {} }); // closes the engine while it generates
     await Promise.all([generations.close(), trainer.close()]);
   }
 });
@@ -80,7 +80,7 @@ test("what is closed gives its threads and memory back", async () => {
   for (let i = 0; i < 20; i++) await cycle();
   const before = memory();
   for (let i = 0; i < 100; i++) await cycle();
-  // Each trainer has about 1 MB of weights, moments and packs; a leak of them would be 100 MB.
+  // Each trainer has about 1 MB of weights, moments and packing buffers: leaking all would take 100 MB.
   expect(memory() - before).toBeLessThan(50e6);
 });
 
@@ -91,17 +91,17 @@ test("objects nobody closed are collected, threads and all", async () => {
   const registry = new FinalizationRegistry(() => {
     collected += 1;
   });
-  // Generations and its engine's handlers refer to each other: a cycle through the addon.
+  // Generations and its engine's handlers reference each other: a cycle through the addon.
   const open = (handlers: EngineHandlers) =>
     new Engine(modelConfig, { ...engineOptions, pages: 32 }, handlers);
-  // Made inside a function that returns: a suspended one would keep its last temporary.
+  // A function makes them, because a suspended async function keeps its last temporary alive.
   const make = () => registry.register(new Generations(open), 0);
   for (let i = 0; i < 10; i++) make();
   while (collected < 10) {
     gc();
     await new Promise((resolve) => setImmediate(resolve));
   }
-  expect(registry).toBeDefined(); // the registry must live until here
+  expect(registry).toBeDefined(); // keeps the registry alive until here
 });
 
 test("an engine in flight is not collected before its work is done", async () => {
@@ -186,7 +186,7 @@ test("workers are terminated in mid-step", async () => {
 test("a worker that is terminated while it writes a model folder calls it off", async () => {
   const dir = mkdtempSync(join(tmpdir(), "hone-exit-"));
   mkdirSync(join(dir, "from"));
-  const bytes = 1 << 29; // a hole in a file, but more than a second to write
+  const bytes = 1 << 29; // a sparse file that takes more than a second to write
   const header = `{"a":{"dtype":"U8","shape":[${bytes}],"data_offsets":[0,${bytes}]}}`.padEnd(96);
   const file = join(dir, "from/model.safetensors");
   writeFileSync(file, Buffer.concat([Buffer.from(BigUint64Array.of(96n).buffer), Buffer.from(header)]));
@@ -206,7 +206,7 @@ test("a worker that is terminated while it writes a model folder calls it off", 
   expect(left).toEqual(["from"]);
 });
 
-/** Scripts that keep a thread waiting for a rank which never makes the same call. */
+/** Scripts that block a thread on a rank which never makes the matching call. */
 const WAITING = {
   "a step among ranks": `
     const sharding = { stage: "gradients", communicator: group };
@@ -245,7 +245,7 @@ test.skipIf(info().gloo.version === null).each(Object.keys(WAITING) as (keyof ty
     const given = [silent.prepare()[rank]!, prepared[1 - rank]!];
     const waits = hear();
     worker.postMessage([given[0], given[0]]);
-    await silent.connect([given[1]!, given[1]!]); // of one's own rank nothing is read
+    await silent.connect([given[1]!, given[1]!]); // a rank ignores the address at its own index
     expect(await waits).toBe("waits");
     await worker.terminate();
     silent.abort("it is over");

@@ -1,5 +1,5 @@
-// Adapters against float64 PyTorch (scripts/make-lora-goldens.py): log-probs, loss, gradient norm and A and B after ten
-// AdamW steps with clipping and weight decay.
+// Adapters against float64 PyTorch (scripts/make-lora-goldens.py): log-probs, loss, gradient norm, and A and B after
+// ten AdamW steps with clipping and weight decay.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
@@ -61,7 +61,7 @@ test.skipIf(noAddon !== undefined).each([
     for (const [matrix, wanted] of Object.entries(golden.after)) {
       const got = await trainer.parameter(matrix);
       const worst = Math.max(...wanted.map((x, i) => Math.abs(got[i]! - x)));
-      expect(worst, matrix).toBeLessThan(most); // measured: 5e-7; of experts, of which some get a gradient near 0, 6e-6
+      expect(worst, matrix).toBeLessThan(most); // measured: 5e-7; for experts 6e-6, because some get a gradient near 0
     }
     await trainer.close();
   },

@@ -55,7 +55,7 @@ test(
         () => undefined,
         (reason: unknown) => reason,
       );
-      // it may have written all before this thread had its first word
+      // the write may be complete before this thread hears of its beginning
       if (error === undefined) rmSync(target, { recursive: true });
       else {
         expect(error).toMatchObject({ code: "HONE_ERR_ABORTED" });

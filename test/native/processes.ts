@@ -1,6 +1,6 @@
 /**
- * Runs each rank in a process of its own with a communicator over the real addon; the test hands each rank what the
- * others have prepared.
+ * Runs each rank in its own process with a communicator of the real addon. The test passes each rank the addresses
+ * that the others prepared.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -9,7 +9,7 @@ import { Communicator } from "../../lib/native/index.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
-/** What a rank's script returned, or what it threw. */
+/** What a rank's script returned or threw. */
 export interface RankResult {
   readonly value?: unknown;
   readonly error?: { readonly code?: string; readonly message: string };
@@ -43,7 +43,7 @@ const PREAMBLE = `
   process.send({ prepared: group.prepare() });
 `;
 
-/** Starts `size` processes that connect and run `script`, the body of an async function of `group` and `rank`. */
+/** Starts `size` connected processes that run `script`, the body of an async function of `group` and `rank`. */
 export async function rankProcesses(
   size: number,
   script: string,
@@ -57,7 +57,7 @@ export async function rankProcesses(
   return started;
 }
 
-/** A process that still waits for what the other ranks prepared for it. */
+/** Starts a process that waits for the addresses of the other ranks. */
 export function rankProcess(
   script: string,
   settings: CommunicatorOptions,
@@ -80,7 +80,7 @@ export function rankProcess(
   return { child, prepared, result };
 }
 
-/** Runs such a group and returns every rank's result. */
+/** Runs a group of rank processes and returns every rank's result. */
 export async function resultsOf(
   size: number,
   script: string,
@@ -90,7 +90,7 @@ export async function resultsOf(
   return await Promise.all(ranks.map(({ result }) => result));
 }
 
-/** The communicators of two ranks in this process. */
+/** Opens the communicators of two ranks in this process. */
 export async function communicatorPair(timeoutMs = 60_000): Promise<readonly [Communicator, Communicator]> {
   const two = [0, 1].map((rank) => new Communicator({ rank, size: 2, timeoutMs }));
   const prepared = two.map((group) => group.prepare());

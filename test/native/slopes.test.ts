@@ -1,4 +1,4 @@
-// A custom objective's function, asked by the trainer's thread on this one.
+// The trainer's thread calls a custom objective's function on this thread.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
@@ -13,7 +13,7 @@ import { modelConfig, optimizer, stepOptions, trainerOptions, VOCABULARY } from 
 
 const NAMES = ["model.layers.1.self_attn.q_proj.weight", "model.embed_tokens.weight"];
 
-/** Uneven sequences with log-probs near and far from the policy's, of both signs of advantage. */
+/** Sequences of different lengths with log-probs near and far from the policy's and advantages of both signs. */
 function someBatch(): TrainingBatch {
   const random = new CounterRandom(5);
   const lengths = [9, 30, 14, 5, 22, 40, 11];

@@ -1,6 +1,6 @@
 /**
- * A decoder of some thousand weights, with sizes that a GPU accepts too, and the options for it, for tests over the
- * real addon.
+ * A decoder of some thousand weights, with sizes that a GPU accepts too, and its options, for tests with the real
+ * addon.
  */
 import type {
   EngineMessage,
@@ -79,7 +79,7 @@ export function request(id: number, change: Partial<GenerationRequest> = {}): Ge
   };
 }
 
-/** A trainer with random weights, and an engine that has the same weights. */
+/** Opens a trainer with random weights, and an engine with the same weights. */
 export async function trainerAndGenerations(
   options: Partial<EngineOptions> = {},
 ): Promise<{ trainer: Trainer; generations: Generations }> {
@@ -92,7 +92,7 @@ export async function trainerAndGenerations(
   return { trainer, generations };
 }
 
-/** An engine without weights, with its messages, and its first error as a promise. */
+/** Opens an engine without weights; returns its messages, and its first error as a promise. */
 export function bareEngine(options: Partial<EngineOptions> = {}) {
   const messages: EngineMessage[] = [];
   let onError: (error: Error) => void = () => {};

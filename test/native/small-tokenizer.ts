@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** True for the bytes that byte-level vocabularies write as themselves. */
+/** True for the bytes that byte-level vocabularies write unchanged. */
 const printable = (b: number) => (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b <= 0xff && b !== 0xad);
 let next = 0x100;
 export const BYTES = Array.from({ length: 256 }, (_, b) => String.fromCharCode(printable(b) ? b : next++));

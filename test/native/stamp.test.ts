@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { binding } from "../../lib/native/load.ts";
 import { INTERFACE_STAMP } from "../../lib/native/stamp.ts";
 
-/** The tokens of a source: comments and white space say nothing to the addon. */
+/** The tokens of a source without comments and white space, which do not change the interface. */
 function tokensOf(source: string): string {
   const scanner = ts.createScanner(ts.ScriptTarget.Latest, true, ts.LanguageVariant.Standard, source);
   const tokens: string[] = [];
@@ -59,6 +59,6 @@ test.each(["ffffffffffff", undefined])(
       details: { core: INTERFACE_STAMP, typescript: other },
     });
     expect(load).toThrow(refused);
-    expect(load).toThrow(refused); // also the second time: what was refused is not kept
+    expect(load).toThrow(refused); // also the second time: a refused addon is not cached
   },
 );

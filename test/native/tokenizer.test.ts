@@ -1,4 +1,4 @@
-// The tokenizer through its handle. That its ids are the reference's: test/csrc/text/tokenizer.test.cc.
+// Tests the tokenizer through its handle. test/csrc/text/tokenizer.test.cc compares its ids with the reference's.
 import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -87,7 +87,7 @@ describe("a stream", () => {
 });
 
 describe("NFC is JavaScript's", () => {
-  /** NFC through the tokenizer: bytes are spelled, so decoding gives the normalized text. */
+  /** NFC through the tokenizer: special tokens are encoded as plain bytes, so decoding gives the normalized text. */
   const nfc = (text: string) => tokenizer.decode(tokenizer.encode(text, { specials: "spell" }));
 
   test("for every code point, alone and after a letter", () => {

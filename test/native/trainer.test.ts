@@ -203,11 +203,14 @@ test("a truncated checkpoint is a format error that names the file", async () =>
   truncateSync(path.join(directory, file), readFileSync(path.join(directory, file)).length - 1);
   const error = await trainer.load(directory).catch((e: unknown) => e as Error);
   expect(error).toMatchObject({ code: "HONE_ERR_FORMAT", message: expect.stringContaining(file) });
-  expect((error as Error).stack).toContain("trainer.test.ts"); // rethrown at the call site
+  expect((error as Error).stack).toContain("trainer.test.ts"); // the error is thrown again where the caller awaits it
   expect((error as Error).cause).toBeInstanceOf(Error);
 });
 
-/** Three supervised steps from seed 3 in micro-batches of a sequence; the weights, and what was reported but times. */
+/**
+ * Trains three supervised steps from seed 3 with one sequence a micro-batch; returns the weights, and the reports
+ * without times.
+ */
 async function threeSteps(sharding?: TrainerOptions["sharding"]) {
   const own = new Trainer(modelConfig, { ...trainerOptions, packedTokens: 4, ...(sharding && { sharding }) });
   await own.initialize(3n);

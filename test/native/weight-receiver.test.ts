@@ -1,5 +1,5 @@
-// Weights from a trainer in one process to engines in others: the same bits and samples as within one, and what happens when
-// one of them dies. What a receiver refuses is tested in test/csrc/trainer/weight_transfer.test.cc too.
+// Sends weights from a trainer to engines in other processes: they get the same bits and samples as within one process,
+// and report a process that dies. test/csrc/trainer/weight_transfer.test.cc also tests what a receiver refuses.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { TrainingBatch, WeightTypes } from "../../lib/native/face.ts";
 import {
@@ -16,10 +16,10 @@ import { engineOptions, modelConfig, request, stepOptions, trainerOptions } from
 
 const withGloo = describe.skipIf(info().gloo.version === null);
 const SMALL = { bucketBytes: 512 };
-/** The errors by which a receiver reports a sender that died. */
+/** The errors with which a receiver reports a sender that died. */
 const LOST = { lost: "HONE_ERR_COLLECTIVE", commit: "HONE_ERR_STATE" };
 
-/** Code of a rank's script: a trainer, an engine with a receiver, and samples of the engine. */
+/** Source for a rank's script: a trainer, an engine with a receiver, and the engine's samples. */
 const PARTS = `
   const config = ${JSON.stringify(modelConfig)};
   const makeTrainer = async (change) => {
@@ -64,7 +64,7 @@ async function sampled(generations: Generations, id: number): Promise<Samples> {
   return { tokens: [...tokens], logprobs: [...logprobs], versions: [...versions] };
 }
 
-/** The same in this process: what an engine samples under versions 5 and 6 of the weights. */
+/** Does the same in this process: returns what an engine samples under versions 5 and 6 of the weights. */
 async function withinOneProcess(types: WeightTypes): Promise<readonly Samples[]> {
   const trainer = new Trainer(modelConfig, { ...trainerOptions, ...types });
   const generations = generationsWith(types);
@@ -79,7 +79,7 @@ async function withinOneProcess(types: WeightTypes): Promise<readonly Samples[]>
   return samples;
 }
 
-/** The samples of a new engine after it was given weights. */
+/** The samples of a new engine to which `give` has given weights. */
 async function samplesOf(give: (engine: Engine) => Promise<number>): Promise<Samples> {
   const generations = generationsWith({ weightStorage: "f32" });
   await give(generations.engine as Engine);
@@ -88,7 +88,7 @@ async function samplesOf(give: (engine: Engine) => Promise<number>): Promise<Sam
   return samples;
 }
 
-/** A sequence of eight tokens of which all but the first are learnt. */
+/** A sequence of eight tokens; the loss covers all but the first. */
 const TEXT: TrainingBatch = {
   tokens: Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8),
   cuSeqlens: Int32Array.of(0, 8),
@@ -188,7 +188,7 @@ withGloo("between processes", () => {
        return { lost, commit: await codeOf(receiver.commit(engine)), ...(await sample(1)) };`,
       patient(600_000),
     );
-    expect(await ranks[0]!.result).toBeUndefined(); // killed, without a word of an error
+    expect(await ranks[0]!.result).toBeUndefined(); // killed, without an error message
     const result = await ranks[1]!.result;
     expect(result).toMatchObject({ value: LOST });
     expect(new Set((result!.value as Samples).versions)).toEqual(new Set([1]));
@@ -285,7 +285,7 @@ withGloo("within a process", () => {
       await Promise.all([adapted.close(), receiver.close()]);
     }));
 
-  // Another trainer hung here: the message that tells engines of an update was lost, and its broadcast waited for ever.
+  // Another trainer hung here: the message that announces an update was lost, and its broadcast waited forever.
   test("a broadcast for which nobody came ends at the time-out, and the process works meanwhile", () =>
     receiving(async (a) => {
       let ticks = 0;

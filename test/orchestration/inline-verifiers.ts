@@ -1,7 +1,7 @@
 import { loadBuiltIn } from "../../lib/domains/index.ts";
 import type { Verifiers } from "../../lib/orchestration/setup/episodes.ts";
 
-/** Runs the package's verifiers on the test's own thread, without workers. */
+/** Runs the package's verifiers on the test's own thread. */
 export const inlineVerifiers: Verifiers = {
   verify: (group) =>
     Promise.all(

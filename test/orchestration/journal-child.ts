@@ -1,4 +1,4 @@
-// Writes verdicts without end and prints the number of each that is on the disk; its parent kills it.
+// Writes verdicts in an endless loop and prints the number of each that is on the disk; its parent kills it.
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 
 const problem = {

@@ -130,7 +130,7 @@ export class StandInTrainer implements TrainerFace {
 
   #written: Promise<void> = Promise.resolve();
 
-  /** Saves the present state, when the event loop gets to it and after what is being written already. */
+  /** Saves the present state as soon as the event loop runs and earlier writes have ended. */
   async stage(directory: string, extra: string): Promise<void> {
     const copy = new StandInTrainer(this.#options);
     Object.assign(copy, { version: this.version, word: this.word });
@@ -173,7 +173,7 @@ export class StandInTrainer implements TrainerFace {
   }
 }
 
-/** A core of stand-ins, with access to the last trainer and engine that it made. */
+/** A core of stand-ins; gives access to the trainers and engines that it opened. */
 export function standInCore(
   options: StandInOptions = {},
 ): Core & { trainers: StandInTrainer[]; engines: StandInEngine[] } {

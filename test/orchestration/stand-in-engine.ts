@@ -13,22 +13,22 @@ import type {
 } from "../../lib/native/face.ts";
 
 /**
- * A core whose "model" is a 32-bit word: deterministic tokens of (word, seed, problem, attempt, position), a step
- * that mixes the batch into the word, snapshots that engines take between two of their steps. It obeys the faces,
- * plans of versions included, so that the pipeline can be tested without the addon and with exact control of time.
+ * A core whose "model" is a 32-bit word. Tokens are a function of (word, seed, problem, attempt, position), a step
+ * mixes the batch into the word, and engines take snapshots between two of their steps. It implements the core's
+ * interfaces, version plans included, so that tests run the pipeline without the addon and control time exactly.
  */
 export interface StandInOptions {
-  /** The number of engine steps until a sequence ends, unless something else ends it. Default: 4 to 20 tokens. */
+  /** The number of engine steps until a sequence ends, unless a limit ends it. Default: 4 to 20 tokens. */
   readonly length?: (problem: number, attempt: number) => number;
-  /** Called on each trainer step; may spoil the report, or wait. */
+  /** Called on each trainer step; may change the report, or wait. */
   readonly onStep?: (
     batch: TrainingBatch,
     options: StepOptions,
     step: number,
   ) => Partial<StepReport> | Promise<Partial<StepReport>>;
-  /** The engine thread throws at this engine step. */
+  /** The engine's thread throws at this engine step. */
   readonly failAtEngineStep?: number;
-  /** True: the engine never generates anything. */
+  /** If true, the engine never generates tokens. */
   readonly deaf?: boolean;
 }
 
@@ -50,7 +50,7 @@ interface Sequence {
   readonly attempt: number;
   n: number;
   oldestKv: number;
-  /** A hash of the weights that read the prompt: log-probs depend on it, as those of a model depend on its keys. */
+  /** A hash of the weights that read the prompt. Log-probs depend on it, as a model's depend on its cached keys and values. */
   kv: number;
 }
 
@@ -216,7 +216,7 @@ export class StandInEngine implements EngineFace {
   }
 }
 
-/** The weight version that the plan gives for a sequence's next token. */
+/** The weight version that the plan sets for a sequence's next token. */
 function planned({ request, attempt, n }: Sequence): number | undefined {
   return request.plan?.[attempt]?.findLast((run) => run.fromToken <= n)?.version;
 }

@@ -6,7 +6,7 @@ interface Kept extends Omit<JournaledCompletion, "kind"> {
   readonly verdicts: { readonly version: number; readonly verdict: Verdict }[];
 }
 
-/** Reads every completion of a journal, with its verdicts, into memory. */
+/** Reads every completion of a journal with its verdicts into memory. */
 export async function wholeJournal(path: string): Promise<Kept[]> {
   const kept = new Map<string, Kept>();
   for await (const { kind, key, ...entry } of readVerdictJournal(path)) {

@@ -23,7 +23,7 @@ const published = (model: string, rest: Partial<RecipeInput> = {}): Recipe =>
     ...rest,
   });
 
-/** Plans of a recipe on a card of so much memory. */
+/** Plans a recipe for a card with that much memory. */
 function on(model: string, gib: number) {
   const config = JSON.stringify(PUBLISHED_CONFIGS[`Qwen/${model}`]);
   return (recipe: Recipe) => measureMemory(recipe, config, { memory: 0, threads: 1 }, gib * GIB);
@@ -61,7 +61,7 @@ test.each(long ? CARDS : CARDS.slice(0, 2))(
   },
 );
 
-/** The cost of a combination: each change costs one more than all changes before it together. */
+/** The cost of a combination: each change costs more than all changes before it together. */
 const costOf = (names: readonly string[]) =>
   names.reduce((sum, name) => sum + 2 ** CHANGES.findIndex((change) => change.name === name), 0);
 
@@ -128,7 +128,7 @@ test("where nothing is enough, the least that can be reached is what its changes
 });
 
 test("what makes no recipe is not proposed", () => {
-  // a warm start of a published model by Muon trains all weights: such a recipe has no adapters
+  // a warm start with Muon of a published model trains all weights, so the recipe cannot have adapters
   const recipe = published("Qwen3-8B", { warmStart: { steps: 1, mixture: { math: 1 } } });
   const { proposals, least } = advise(recipe, on("Qwen3-8B", 48));
   expect(proposals).toEqual([]);

@@ -1,6 +1,7 @@
-// The core's sizes against the operating system: what a real trainer and engine take is what it says. To the byte they are
-// held against the arenas in test/csrc/trainer/memory.test.cc and test/csrc/engine/memory.test.cc. Mutants tried and
-// killed: in memory.ts one moment, shards over all GPUs, room without the keys and values themselves; in fit.ts >= for >.
+// Compares the core's size estimates with the operating system's figures for a real trainer and engine.
+// test/csrc/trainer/memory.test.cc and test/csrc/engine/memory.test.cc compare them with the arenas to the byte.
+// Mutants tried, all killed: in memory.ts one moment, shards over all GPUs, a cache without the keys and values; in
+// fit.ts >= for >.
 import { getHeapSpaceStatistics } from "node:v8";
 import { afterAll, expect, test } from "vitest";
 import type { EngineOptions, TrainingBatch } from "../../lib/native/face.ts";
@@ -27,12 +28,12 @@ const shape = {
   hidden_act: "silu",
 };
 const config = JSON.stringify(shape);
-/** A shape with as many keys and values for a third of the arithmetic. */
+/** A shape with as many keys and values but a third of the arithmetic. */
 const thin = JSON.stringify({ ...shape, hidden_size: 64, num_attention_heads: 4, intermediate_size: 128 });
 const MIB = 2 ** 20;
-/** The memory that the process takes for itself meanwhile, JavaScript's heap apart: 0.8 to 1.6 MiB were measured. */
+/** What the process itself allocates meanwhile, outside JavaScript's heap: 0.8 to 1.6 MiB were measured. */
 const NOISE = 4 * MIB;
-/** The resident bytes without JavaScript's heap, which the collector makes 30 MB smaller or larger at any time. */
+/** Resident bytes without JavaScript's heap, which the collector may shrink or grow by 30 MB at any time. */
 const residentBytes = () =>
   process.memoryUsage.rss() -
   getHeapSpaceStatistics().reduce((bytes, space) => bytes + space.physical_space_size, 0);
@@ -49,7 +50,7 @@ function batch(tokens: number, length: number): TrainingBatch {
 const open: { close(): Promise<void> }[] = [];
 afterAll(() => Promise.all(open.map((each) => each.close())));
 
-/** Bytes a trainer has taken after a step of `tokens`. */
+/** Measures the bytes that a trainer takes for a step of `tokens`. */
 async function measured(tokens: number, of = config): Promise<{ bytes: number; trainer: Trainer }> {
   const before = residentBytes();
   const trainer = new Trainer(of, { optimizer, packedTokens: tokens, weightStorage: "f32" });
@@ -93,7 +94,7 @@ test.runIf(long)(
     const ask = (id: number) =>
       generations.generate(request(id, { prompt, count: 1, maxTokens: 100, stopIds: [] }));
     await Promise.all([1, 2, 3, 4].map(ask));
-    // Prompts of this length are shared inside the ops: no thread touches its own scratch.
+    // With prompts this long the ops split each prompt over threads, so that a thread does not use its own scratch.
     const { keyValues, engineScratch } = sizes(256, options, 0, thin);
     const planned = keyValues + engineScratch;
     expect(Math.abs(residentBytes() - before - planned)).toBeLessThan(0.06 * planned + NOISE);
@@ -108,8 +109,8 @@ test("computing activations again saves seven of eight layers, less what enters 
     ["cuda", 2],
   ] as const) {
     const [kept, again] = [smallRecipe(), recipe].map((r) => sizesOf(r, config, device, 2));
-    // By token: qkv 512, what was attended 256, gate and up 1536, after attention 256, q and k before their norm 384;
-    // the log-sum-exp of 8 heads in f32.
+    // Per token: qkv 512, attention's result 256, gate and up 1536, after attention 256, q and k before their norm 384;
+    // in f32 the log-sum-exp of 8 heads.
     const layer = (512 + 256 + 1536 + 256 + 384) * bytes + 8 * 4;
     expect(kept!.activations - again!.activations).toBe(7 * layer * recipe.training.packedTokens);
     expect({ ...again, activations: 0 }).toEqual({ ...kept, activations: 0 });
@@ -133,7 +134,7 @@ test.each(["cpu", "cuda"] as const)(
         trainers,
       ).activations;
     };
-    expect(activations(4, 4)).toBe(activations(4, 1) / 4); // of 64 + 24 tokens
+    expect(activations(4, 4)).toBe(activations(4, 1) / 4); // the longest sequence has 64 + 24 tokens
     expect(activations(4, 4)).toBeLessThan(0.3 * activations(1, 4));
   },
 );
@@ -159,9 +160,10 @@ test("a GPU is answered for without one, with what only its kernels need", () =>
   const [cpu, gpu] = (["cpu", "cuda"] as const).map((device) => sizesOf(smallRecipe(), config, device, 2));
   expect(gpu!.parameters).toBe(cpu!.parameters);
   expect(gpu!.transposed).toBe(0);
-  expect(gpu!.head).toBe(0); // a tied head is the embedding
+  expect(gpu!.head).toBe(0); // a tied head uses the embedding
   expect(gpu!.page).toBe(cpu!.page / 2);
-  // 256 rows of 2048 logits in f32, with sums (16 bytes) and candidates (12) of 16 tiles, beside the rows of a step
+  // 256 rows of 2048 logits in f32, with the sums (16 bytes) and candidates (12) of 16 tiles, in addition to a step's
+  // rows
   expect(gpu!.engineScratch).toBeGreaterThan(256 * (2048 * 4 + 16 * 28));
 });
 
@@ -176,7 +178,7 @@ test("a chunk of logits stays small however large the vocabulary", () => {
       options,
       { sequences: 1, threads: 1 },
     );
-    // of 64 rows, and their ids while sampling; in training of 168 rows where the vocabulary is large
+    // 64 rows with their ids while sampling; 168 rows in training, where the vocabulary is large
     const most = Math.max(
       128 * 1024 * 8,
       64 * vocabulary * 8,

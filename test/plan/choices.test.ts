@@ -1,4 +1,5 @@
-// What a run changes by itself where its recipe does not fit: settings that cost time and change no number.
+// Tests the changes that a run makes when its recipe does not fit in memory: settings that cost time and change no
+// result.
 import { expect, test } from "vitest";
 import { defineRecipe, overrideRecipe } from "../../lib/config/index.ts";
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";

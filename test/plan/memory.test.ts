@@ -40,7 +40,7 @@ test("the paper's actor: 28.9 GB of bf16 weights, the head again in f32, 196,608
   const plan = planMemory(apriel(), APRIEL, machine);
   const weights = bytesOf(plan, "actor", "weights, bf16, engine");
   const head = bytesOf(plan, "actor", "head, f32, engine");
-  // every weight in bf16 but the head's, 131,072 x 5120, which is f32
+  // every weight is in bf16 except the head's 131,072 × 5120 in f32
   expect(weights + head / 2).toBeCloseTo(28.86e9, -8);
   expect(head).toBe(131_072 * 5120 * 4);
   expect(bytesOf(plan, "actor", "keys and values")).toBe(192_000 * 196_608);
@@ -59,7 +59,7 @@ test("trainers divide moments, and with stage parameters gradients and weights o
   const row = (name: string, of: Pick<MemoryPlan, "roles"> = plan) => bytesOf(of, "trainer", name);
   expect((row("optimizer moments, f32") * 32) / (all * 8)).toBeCloseTo(1, 3);
   expect(row("optimizer moments, f32", sixteen) / row("optimizer moments, f32")).toBeCloseTo(2, 3);
-  // a window of few of 48 layers; the host has the rest, and all of it while weights are published
+  // the card holds a window of 2 to 4 of the 48 layers; the host has the rest, and all of them during a publication
   const window = row("a layer's weights, f32, being gathered") / ((layers / 48) * 4);
   expect(window).toBeGreaterThan(2);
   expect(window).toBeLessThan(4);
@@ -69,7 +69,7 @@ test("trainers divide moments, and with stage parameters gradients and weights o
   });
   expect(row("gradients, f32")).toBeLessThan(all);
   const stage = (name: "optimizer" | "gradients") =>
-    measureMemory(apriel({ sharding: { stage: name } }), APRIEL, machine); // what would make it fit takes seconds to find
+    measureMemory(apriel({ sharding: { stage: name } }), APRIEL, machine); // without advice, which takes seconds to find
   expect(stage("gradients").hostRows.map(({ name }) => name)).not.toContain(
     "master weights, f32, while they are published",
   );
@@ -213,7 +213,7 @@ test("adapters on the CPU leave a base of bf16 as it is stored, and share with t
   const head = 151_936 * 1024 * 4;
   const shared = of(stored, "weights, trainer") - of(stored, "weights, engine");
   expect(shared - head).toBeGreaterThan(0);
-  expect(shared - head).toBeLessThan(8192); // the final norm
+  expect(shared - head).toBeLessThan(8192); // the difference is the final norm
 });
 
 test("a reference policy is a trainer more, that divides as the first does and only scores", () => {
@@ -302,6 +302,6 @@ test("hardware that names no memory is this machine's GPU, under the recipe's na
 test("a micro-batch is planned for the longest sequence where that is longer than its budget", () => {
   const scratch = (packedTokens: number) =>
     bytesOf(measureMemory(smallRecipe({ packedTokens }), TINY, machine), "actor and trainer", "activations");
-  expect(scratch(16)).toBe(scratch(88)); // prompts of 64, answers of 24
+  expect(scratch(16)).toBe(scratch(88)); // the longest sequence has 64 prompt and 24 answer tokens
   expect(scratch(176)).toBeGreaterThan(1.5 * scratch(88));
 });

@@ -7,7 +7,7 @@ import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const published = (name: string) => networkOf(JSON.stringify(PUBLISHED_CONFIGS[name]));
 
-// Counts of the safetensors headers as the Hub shows them; Apriel's decoder without its vision tower.
+// The counts in the safetensors headers on the Hub; Apriel's decoder without its vision tower.
 test.each([
   ["Qwen/Qwen3-0.6B", 596_049_920, 114_688],
   ["Qwen/Qwen3-4B", 4_022_468_096, 147_456],
@@ -51,7 +51,7 @@ test("a hybrid's layers of gated DeltaNet have no keys and values, and its matri
   const n = networkOf(JSON.stringify(config));
   expect(n.attentionLayers).toBe(2);
   expect(n.layers * n.layerMatrices + n.vectors + n.embedding).toBe(n.parameters);
-  // two norms a layer and the last one; of attention the norms of q and k, of DeltaNet decay, time step and its heads' norm
+  // two norms a layer and the last one; attention's norms of q and k; DeltaNet's decay, time step and head norm
   expect(n.vectors).toBe((2 * 8 + 1) * n.width + 2 * 2 * 8 + 6 * (4 + 4 + 8));
   const types = ["linear_attention", "full_attention", "full_attention"];
   const listed = { ...config, num_hidden_layers: 3, layer_types: types };

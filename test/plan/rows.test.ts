@@ -113,7 +113,7 @@ test("a checkpoint on its way is weights and moments once more, wherever they li
   expect(bytesOf(cpuRows(small(), sizesOf(small(), TINY, "cpu", 1)), /checkpoint on its way/)).toBe(
     staged("cpu"),
   );
-  // three ranks together have it once, and what dividing by three leaves over
+  // three ranks together hold it once, up to the remainder of the division by three
   const divided = small("hardware.processes.actors=1", "hardware.processes.trainers=3");
   const each = cpuTrainerAlone(divided, sizesOf(divided, TINY, "cpu", 1, 3), 3);
   const together = 3 * bytesOf(each, /checkpoint on its way/);
@@ -149,7 +149,7 @@ test("moments on the host take windows of the card and the host's memory, twice 
   const sizes = sizesOf(host, TINY, "cuda", 1);
   const there = sizesOf(small(), TINY, "cuda", 1);
   expect([sizes.moments, sizes.hostMoments, there.hostMoments]).toEqual([0, 8 * 596_049_920, 0]);
-  // Three places for both moments of 4 Mi weights.
+  // Three windows for both moments of 4 Mi weights.
   expect(sizes.arrays - there.arrays).toBe(3 * 2 * 4 * 2 ** 22);
   expect(bytesOf(trainer(host), /^optimizer moments/)).toBe(0);
   const beside = overrideRecipe(host, ["evaluation.everySteps=2"]);

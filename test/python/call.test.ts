@@ -1,10 +1,10 @@
-// Facts of BFCL's decoder over Python 3.11's ast. Mutants tried: positional arguments refused, the first of equal
-// keywords kept, names joined without dots, a name as a refusal, `f(a=1, 2)` accepted.
+// Facts of BFCL's decoder over Python 3.11's ast. Mutants tried: positional arguments are refused, the first of equal
+// keywords is kept, names are joined without dots, a bare name is refused, `f(a=1, 2)` is accepted.
 import { describe, expect, test } from "vitest";
 import { readCalls } from "../../lib/python/call.ts";
 import { bool, dict, float, int, list, NONE, type PythonValue, str } from "../../lib/python/value.ts";
 
-/** The one keyword argument `a` of a call. */
+/** The value of keyword argument `a` in a call. */
 function keywordValue(text: string): PythonValue | undefined {
   return readCalls(`f(a=${text})`)?.[0]?.keywords.get("a");
 }

@@ -1,5 +1,5 @@
-// Mutants that die: a doubled quote kept double; a blank line dropped; text after a closed quote dropped; an open quote
-// at the end refused; a lone carriage return taken as text; the field limit one lower.
+// Mutants tried, all killed: a doubled quote stays doubled; a blank line is dropped; text after a closing quote is
+// dropped; an open quote at the end is refused; a lone carriage return is text; the field limit is one lower.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseCsv } from "../../lib/python/csv.ts";

@@ -1,5 +1,5 @@
-// Facts of Python 3.11's json.loads. Mutants tried: every number a float, no limit on depth, NaN refused, control
-// characters let through.
+// Facts of Python 3.11's json.loads. Mutants tried: every number is a float, depth is unlimited, NaN is refused,
+// control characters are accepted.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readJson } from "../../lib/python/json.ts";
@@ -85,7 +85,7 @@ test("depth and digits are bounded", () => {
   expect(readJson("9".repeat(4301))).toBeUndefined();
 });
 
-/** JSON.parse knows the same grammar, less NaN and Infinity, and no int apart from a float. */
+/** JSON.parse has the same grammar without NaN and Infinity, and does not distinguish int from float. */
 function fromParsed(value: unknown): PythonValue {
   if (value === null) return NONE;
   if (typeof value === "boolean") return bool(value);
@@ -95,7 +95,7 @@ function fromParsed(value: unknown): PythonValue {
   return dict(Object.entries(value as object).map(([key, item]) => [str(key), fromParsed(item)]))!;
 }
 
-/** Ints as the floats JSON.parse makes of them. */
+/** Converts ints to the floats that JSON.parse returns. */
 function floated(value: PythonValue): PythonValue {
   if (value.type === "int") return float(Number(value.value));
   if (value.type === "list") return list(value.items.map(floated));

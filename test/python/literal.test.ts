@@ -1,5 +1,5 @@
-// Facts of Python 3.11's ast.literal_eval; 40,000 random texts gave the same values and refusals there and here.
-// Mutants tried: a sign before a sign; True with a sign; no limit on depth; a str beside a bytes literal.
+// Facts of Python 3.11's ast.literal_eval: 40,000 random texts gave the same values and refusals there. Mutants tried:
+// a sign before a sign; True with a sign; unlimited depth; a str beside a bytes literal.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLiteral } from "../../lib/python/literal.ts";
@@ -123,7 +123,7 @@ test("brackets nest 200 levels, as in CPython", () => {
   expect(readLiteral(nested(50_000))).toEqual({ fault: "not a Python expression" });
 });
 
-/** Texts of values, spelled by rules of their own. */
+/** Random values with their spelling, by rules written in this test. */
 const spelled: fc.Arbitrary<[string, PythonValue]> = fc.letrec<{ value: [string, PythonValue] }>((tie) => ({
   value: fc.oneof(
     { depthSize: "small", withCrossShrink: true },

@@ -1,5 +1,5 @@
-// Facts of Python 3.11, evaluated there. Mutants tried: // rounding to zero, % with the sign of the dividend, / of
-// ints giving an int, no limit on powers, no limit on repetition, ~ on floats.
+// Facts evaluated in Python 3.11. Mutants tried: // rounds to zero, % has the dividend's sign, / of ints gives an int,
+// powers are unlimited, repetition is unlimited, ~ accepts floats.
 import { describe, expect, test } from "vitest";
 import { evaluateOperation } from "../../lib/python/operation.ts";
 import { readExpression } from "../../lib/python/syntax.ts";

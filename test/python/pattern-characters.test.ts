@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { escapedChar, foldCase, readClass } from "../../lib/python/pattern-characters.ts";
 import { PatternCursor, PatternError } from "../../lib/python/pattern-cursor.ts";
 
-/** The characters of a word that a class has in it. */
+/** The characters of `word` that the class contains. */
 const among = (inside: string, word: string, ignoreCase = false) =>
   [...word].filter(readClass(new PatternCursor(inside), ignoreCase)).join("");
 

@@ -8,8 +8,8 @@ const texts = (pattern: Pattern, text: string) =>
 
 import { FROZEN_MATCHES } from "./frozen/patterns.ts";
 
-// Mutants these tests kill (tried): threads of lower preference kept after a match; lazy repeats made greedy; the two
-// ways of a split swapped.
+// Mutants tried, all killed: threads of lower preference survive a match; lazy repeats are greedy; a split's two
+// branches are swapped.
 describe("matches are found", () => {
   test.each([
     ["the first alternative that fits", "a|ab", "abab", ["a", "a"]],
@@ -60,7 +60,7 @@ test("matches are those of CPython, on expressions and texts drawn once", () => 
   }
 });
 
-/** Patterns that mean the same here and in JavaScript and match no empty text. */
+/** Patterns that mean the same here and in JavaScript and never match the empty text. */
 const letter = fc.constantFrom("a", "b", "[ab]", "[^a]", "\\bc", "c\\b", ".");
 const source = fc.letrec<{ all: string; group: string }>((tie) => ({
   all: fc

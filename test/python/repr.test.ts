@@ -98,7 +98,7 @@ describe("beside the verifiers' reader of whole Python", () => {
     }
   };
 
-  // trimmed: a line break before the value is indentation to Python, white space to us
+  // trimmed, because a line break before the value is indentation in Python and white space here
   test("whatever this one takes, that one takes for the same value", () => {
     const pieces = [
       "(",
@@ -199,6 +199,6 @@ describe("anything else is a syntax error", () => {
     for (const unit of ["[", "'", "\\", "{'a':", "1", "(1,"]) {
       expect(() => parseRepr(`'${unit.repeat(170_000)}`)).toThrow(SyntaxError);
     }
-    expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // microseconds; quadratic time would take minutes
+    expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // takes microseconds; quadratic time would be minutes
   });
 });

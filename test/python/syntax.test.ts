@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bare, children, MAX_CHARS, type Node, readExpression, textOf } from "../../lib/python/syntax.ts";
 
-/** Name of the expression's node and the text of its parts. */
+/** The name of the expression's node and the text of its parts. */
 function parts(text: string): unknown {
   const found = readExpression(text);
   if ("fault" in found) return found.fault;
@@ -66,7 +66,7 @@ test("parentheses that only group are seen through", () => {
   ]);
 });
 
-/** Each text has the greatest length that is read; a scan that starts over at every quote would take minutes. */
+/** Each text has the maximum length; a scan that restarts at every quote would take minutes. */
 test.each([
   ["brackets", "[".repeat(MAX_CHARS)],
   ["escaped quotes", "'\\\"".repeat(30_000)],

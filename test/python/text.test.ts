@@ -15,7 +15,7 @@ import {
   words,
 } from "../../lib/python/text.ts";
 
-// Expected values are what CPython 3.11 and NLTK 3.10 print for the same calls.
+// CPython 3.11 and NLTK 3.10 printed the expected values for the same calls.
 
 describe("white space", () => {
   test("is what str.isspace says, not what \\s matches in JavaScript", () => {

@@ -1,6 +1,6 @@
-// Facts of Python 3.11, checked there one by one.
-// Mutants tried: no check for leading zeros; Number() for ints; \x with one digit allowed; unknown escapes dropped;
-// octal in bytes not cut to a byte; the 4,300 digits limit on hexadecimal too.
+// Facts checked one by one in Python 3.11.
+// Mutants tried: leading zeros are accepted; Number() parses ints; \x accepts one digit; unknown escapes are dropped;
+// octal in bytes is not cut to a byte; the limit of 4,300 digits applies to hexadecimal.
 import { describe, expect, test } from "vitest";
 import { readNumber, readString } from "../../lib/python/tokens.ts";
 import { float, int, type PythonValue, str } from "../../lib/python/value.ts";

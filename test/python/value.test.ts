@@ -1,5 +1,5 @@
-// Mutants tried: hashKey of a bool as its own key (1 == True lost); numberKey by String (1.0 apart from 1 at 1e21);
-// dict keeping the last key; equalSets without the size; toPlain rounding big ints.
+// Mutants tried: hashKey gives a bool its own key (1 == True is lost); numberKey uses String (1.0 differs from 1 at
+// 1e21); dict keeps the last key; equalSets ignores the size; toPlain rounds big ints.
 import { describe, expect, test } from "vitest";
 import {
   bool,
@@ -21,7 +21,7 @@ const bytes = (value: string): PythonValue => ({ type: "bytes", value });
 const complex = (real: number, imaginary: number): PythonValue => ({ type: "complex", real, imaginary });
 const big = 2n ** 70n;
 
-/** Facts of Python 3.11: which pairs `==` holds between. */
+/** Facts of Python 3.11: the pairs that `==` finds equal. */
 describe("equality is Python's", () => {
   test.each([
     ["1 == 1.0", int(1), float(1)],

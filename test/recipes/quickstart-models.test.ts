@@ -1,4 +1,4 @@
-// The models that the quick start can train in place of the dense one are of its size.
+// The other models that the quick start can train are as large as its dense one.
 import { expect, test } from "vitest";
 import { recipeConfig } from "../../lib/cli/recipe-config.ts";
 import { overrideRecipe } from "../../lib/config/index.ts";

@@ -1,4 +1,4 @@
-// The weights that the quick start begins with: what its warm start gives for seed 0.
+// The quick start's initial weights: its warm start with seed 0 makes the same.
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The recipes that are shipped: what the paper says is what they say, and they fit the hardware they name.
+// The shipped recipes have the paper's settings and fit the hardware they name.
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadRecipe } from "../../lib/cli/load-recipe.ts";
@@ -32,7 +32,7 @@ test("apriel-15b holds the paper's launch configuration (appendix C, table of th
     lr: 1.25e-6,
     clip: [3e-3, 4e-3],
     penalty: { kind: "dap", bufferTokens: 2000, solveRateExponent: 1, incorrectScale: 1 },
-    sequenceWeight: "length", // the authors' code, with the penalty
+    sequenceWeight: "length", // as the authors' code, with the penalty
     heldOut: 550, // appendix B
     rates: { math: 0.4, code: 0.25, logic: 0.15, "instruction-following": 0.1, "function-calling": 0.1 },
     gpus: ["cuda", 64, 8],
@@ -93,7 +93,7 @@ test("distillation is the quick start with a smaller model and a teacher", async
   expect({ ...rest, model, name, objective, advantages }).toEqual(quick);
 });
 
-// these two are for folders that only their users have
+// these two recipes read folders that only their users have
 const OF_A_USER = ["own-model.ts", "distillation.ts"];
 test.each(readdirSync("recipes").filter((file) => file.endsWith(".ts") && !OF_A_USER.includes(file)))(
   "%s fits the hardware it names",

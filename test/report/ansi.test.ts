@@ -1,5 +1,5 @@
-// Mutants that die here: cutting inside an escape sequence, flooring every part of a stacked bar, sparkline cells that
-// skip values when there are more values than cells.
+// Mutants tried, all killed: the cut falls inside an escape sequence, every part of a stacked bar is rounded down, a
+// sparkline with more values than cells skips values.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -40,7 +40,7 @@ describe("width and clip", () => {
       fc.property(styled, fc.nat(30), (text, columns) => {
         const cut = clip(text, columns);
         expect(width(cut)).toBeLessThanOrEqual(columns);
-        expect(width(cut)).toBeGreaterThanOrEqual(Math.min(columns, width(text)) - 1); // one short before a wide one
+        expect(width(cut)).toBeGreaterThanOrEqual(Math.min(columns, width(text)) - 1); // a wide one may not fit
         // biome-ignore lint/suspicious/noControlCharactersInRegex: counting escape sequences
         const escapes = (s: string) => s.match(/\u001b\[\d+m/g) ?? [];
         expect(escapes(cut)).toEqual(escapes(text));
@@ -54,7 +54,7 @@ describe("width and clip", () => {
     expect(width("ｆｕｌｌ")).toBe(8);
     expect(width("e\u0301")).toBe(1);
     expect(width("👩‍🔬")).toBe(2);
-    expect(clip("数学と", 3)).toBe("数"); // half a character is none
+    expect(clip("数学と", 3)).toBe("数"); // a wide character that does not fit is left out
     expect(clip(COLORED.bold("数学"), 2)).toBe(COLORED.bold("数"));
     expect(padEnd("数学", 6)).toBe("数学  ");
   });

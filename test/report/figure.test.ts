@@ -76,7 +76,7 @@ test("marks have bars of error, and the axes make room for them", () => {
   const circles = [...text.matchAll(/data-mark="(\w)" cx="([\d.]+)" cy="([\d.]+)"/g)].map(
     ([, ...all]) => all,
   );
-  // x: 8 to 20 and 6 % of 12 at each end; y: 0.5 to 0.8 and 6 % of 0.3
+  // x spans 8 to 20, plus 6 % of 12 at each end; y spans 0.5 to 0.8, plus 6 % of 0.3
   const across = (x: number) => (48 + ((x - 7.28) / 13.44) * 382).toFixed(1);
   const up = (y: number) => (212 - ((y - 0.482) / 0.336) * 202).toFixed(1);
   expect(circles).toEqual([

@@ -99,7 +99,7 @@ describe("what it says", () => {
   const text = renderFrame(state, 100, PLAIN).join("\n");
   const m = steps.at(-1)!.metrics;
 
-  /** A domain need not finish anything in a step: then its last value stands. */
+  /** In a step without a completion of the domain its last value is shown. */
   const lastOf = (name: string) => steps.findLast((s) => s.metrics[name] !== undefined)!.metrics[name]!;
 
   test("progress and time left at the pace so far", () => {

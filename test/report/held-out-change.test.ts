@@ -1,4 +1,5 @@
-// Mutants that die here: one standard error for two, a fall taken for noise, a domain's bound for the mean's.
+// Mutants tried, all killed: one standard error instead of two, a decrease counts as noise, a domain uses the bound of
+// the mean.
 import { expect, test } from "vitest";
 import { fallenDomains, meanChange, runChange } from "../../lib/report/held-out-change.ts";
 import type { EvaluationTable } from "../../lib/report/summary.ts";

@@ -30,7 +30,7 @@ test("a terminal made narrower since has wrapped the lines that stand", () => {
   terminal.columns = 20;
   terminal.text = "";
   frame.erase();
-  expect(terminal.text).toBe(`${ESC}5A${ESC}J`); // four rows of x, one of y
+  expect(terminal.text).toBe(`${ESC}5A${ESC}J`); // x takes four rows, y one
   terminal.text = "";
   frame.erase();
   expect(terminal.text).toBe("");

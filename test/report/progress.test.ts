@@ -152,7 +152,7 @@ describe("on a terminal", () => {
     terminal.text = "";
     clock.ms += 200;
     progress.advance(1);
-    // Two lines of 79 columns stand in four rows of 20 each.
+    // Two lines of 79 columns take four rows of 20 each.
     expect(terminal.text.startsWith("\u001b[8A")).toBe(true);
     terminal.rows = 2;
     terminal.text = "";

@@ -1,5 +1,5 @@
-// Mutants that die here: the gain as a ratio, the mean's standard error from a domain, "cooler sampling is worth" from
-// the tables after training.
+// Mutants tried, all killed: the gain as a ratio, a domain's standard error as the mean's, "cooler sampling is worth"
+// computed from the tables after training.
 import { describe, expect, test } from "vitest";
 import { COLORED, PLAIN, width } from "../../lib/report/ansi.ts";
 import type { EvaluationTable } from "../../lib/report/summary.ts";
@@ -136,7 +136,7 @@ test("of one domain the mean is no second row, and answers that end at the limit
 
 test("a fall beyond two standard errors is no noise, and a domain's fall is named beside a mean that rose", () => {
   const worse = honestyNotes({ ...summary, before: summary.after, after: summary.before }).join(" ");
-  // 0.830 to 0.516, as in the table above the other way round
+  // 0.830 to 0.516: the table above reversed
   expect(worse).toContain("The model got worse: the mean score fell by 31.4 points, from 0.830 to 0.516");
   expect(worse).toMatch(/over three standard errors: logic by 47\.0 points, from 0\.810 to 0\.340; /);
   expect(worse).not.toMatch(/noise|Part of the gain/);

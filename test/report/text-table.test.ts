@@ -1,4 +1,4 @@
-// Mutants that die here: a block without the row names, a column lost between two blocks, the gap not counted.
+// Mutants tried, all killed: a block lacks the row names, a column is lost between two blocks, the gap is not counted.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { textTable } from "../../lib/report/text-table.ts";

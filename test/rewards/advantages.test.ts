@@ -8,8 +8,8 @@ import {
 } from "../../lib/rewards/advantages.ts";
 import { golden, near } from "../fixtures/goldens.ts";
 
-// Mutants tried: n in place of n - 1 for the sample's, the leave-one-out factor left out, epsilon 1e-4, the mean summed without
-// the origin (0.1 eight times leaves rounding).
+// Mutants tried: the sample deviation divides by n, the leave-one-out factor is missing, epsilon is 1e-4, the mean is
+// summed without subtracting the first value (0.1 eight times leaves rounding).
 
 interface AdvantageCase {
   readonly id: number;
@@ -22,7 +22,7 @@ interface AdvantageCase {
 }
 const cases = golden<AdvantageCase[]>("advantages/cases.jsonl");
 
-/** The four columns of the goldens; spreads near 1e-9 are part of them, so the threshold is off. */
+/** The goldens' four columns. Some spreads are near 1e-9, so the threshold is off. */
 const COLUMNS = [
   ["centred", { divideBy: "none" }],
   ["leave_one_out", { divideBy: "none", baseline: "leave-one-out" }],
@@ -35,7 +35,7 @@ describe.skipIf(!cases)("advantage goldens", () => {
     expect(cases!.length).toBe(64);
     for (const { id, rewards, [column]: expected, zero_variance: flat } of cases!) {
       const spreadOut = Math.max(...rewards.map(Math.abs)) > 1e3 || spread(rewards) < 1e-3;
-      const tolerance = flat ? 0 : spreadOut ? 1e-6 : 1e-9; // as the goldens state
+      const tolerance = flat ? 0 : spreadOut ? 1e-6 : 1e-9; // the goldens' stated tolerances
       const got = groupAdvantages(rewards, { ...options, minSpread: 0 });
       const worst = got.findIndex((advantage, i) => !near(advantage, expected[i]!, tolerance));
       expect([id, worst, got[worst]]).toEqual([id, -1, undefined]);
@@ -89,7 +89,7 @@ test("advantages sum to zero, keep the order of rewards and ignore a common offs
 });
 
 describe("best of k", () => {
-  /** All sets of `size` members, by their indices. */
+  /** All sets of `size` indices below n. */
   const setsOf = (n: number, size: number): number[][] =>
     size === 0
       ? [[]]

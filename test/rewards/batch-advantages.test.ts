@@ -4,8 +4,8 @@ import type { RolloutGroup, ScoredRollout } from "../../lib/records.ts";
 import { type AdvantageOptions, groupAdvantages } from "../../lib/rewards/advantages.ts";
 import { batchAdvantages } from "../../lib/rewards/batch-advantages.ts";
 
-// Mutants tried: the deviation about 0 in place of the mean, dropped groups in the statistics, one domain's in another's,
-// the mean of the groups' means, n - 1.
+// Mutants tried: the deviation is taken about 0 instead of the mean, the statistics include dropped groups, one
+// domain's statistics include another's, the mean of the groups' means, n - 1.
 
 interface Drawn {
   readonly domain: string;
@@ -33,7 +33,7 @@ const average = (values: readonly number[]) => values.reduce((a, b) => a + b, 0)
 const deviation = (values: readonly number[]) =>
   Math.sqrt(average(values.map((value) => (value - average(values)) ** 2)));
 
-/** The rule of docs/reference/recipe.md, one rollout at a time. */
+/** The rule of docs/reference/recipe.md, computed one rollout at a time. */
 function byHand(
   drawn: readonly Drawn[],
   { baseline, divideBy }: Required<Pick<AdvantageOptions, "baseline" | "divideBy">>,
@@ -62,7 +62,7 @@ function byHand(
 const drawn = fc.array(
   fc.record({
     domain: fc.constantFrom("math", "code", "logic"),
-    // no two closer than the threshold below which a group has no signal, unless equal
+    // two rewards are equal or differ by more than the threshold below which a group has no signal
     rewards: fc.array(
       fc.integer({ min: -40, max: 40 }).map((n) => n / 8),
       { minLength: 2, maxLength: 6 },
@@ -110,7 +110,7 @@ test("a worked batch: two groups of two domains, and one that is dropped", () =>
     weigh(groups, how)
       .slice(0, 2)
       .map((of) => of.map((advantage) => Number(advantage.toFixed(4))));
-  // differences ±0.5 and ±1: over all four a deviation of sqrt(0.625), over a domain's two 0.5 and 1
+  // differences ±0.5 and ±1: the deviation is sqrt(0.625) over all four, 0.5 and 1 over each domain's two
   expect(rounded({ baseline: "mean", divideBy: "batch-std" })).toEqual([
     [0.6325, -0.6325],
     [1.2649, -1.2649],
@@ -119,7 +119,7 @@ test("a worked batch: two groups of two domains, and one that is dropped", () =>
     [1, -1],
     [1, -1],
   ]);
-  // the mean of 1, 0, 3, 1 is 1.25, the domains' are 0.5 and 2
+  // the mean of 1, 0, 3, 1 is 1.25; the domains' means are 0.5 and 2
   expect(rounded({ baseline: "batch-mean", divideBy: "none" })).toEqual([
     [-0.25, -1.25],
     [1.75, -0.25],

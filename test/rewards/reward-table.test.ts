@@ -1,5 +1,5 @@
-// Mutants that die here: finished and truncated exchanged; partial credit without the wrong row's share; a table's partial
-// ignored; no_answer for unparsable.
+// Mutants tried, all killed: finished and truncated are exchanged; partial credit lacks the wrong row's share; the
+// table's partial is ignored; no_answer is used for unparsable.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ScoredVerdict } from "../../lib/records.ts";
@@ -12,7 +12,7 @@ const verdict = (status: ScoredVerdict["status"], score = status === "correct" ?
 });
 const STATUSES = ["correct", "wrong", "no_answer", "unparsable"] as const;
 
-/** Sixteen numbers of PipelineRL's two files, written down again: status, finished, truncated. */
+/** Sixteen numbers of PipelineRL's two files, copied by hand: status, finished, truncated. */
 test.each([
   ["pure_success", "correct", 1, 1],
   ["pure_success", "wrong", 0, 0],

@@ -4,7 +4,8 @@ import type { Problem, Rollout, ScoredRollout, ScoredVerdict, Verdict } from "..
 import { rewardShares, sumOfShares } from "../../lib/rewards/several-rewards.ts";
 import { type ShapingOptions, shapeGroup, withRewards } from "../../lib/rewards/shape-group.ts";
 
-// Mutants tried: weights not divided by their sum, a reward that does not apply counted as 0 in its mean, the penalty left out.
+// Mutants tried: weights are not divided by their sum, a reward that does not apply counts as 0 in its mean, the
+// penalty is left out.
 
 type Member = Pick<ScoredRollout, "verdict" | "reward" | "penalty" | "penaltyScale">;
 const member = (parts: Record<string, number>, penalty = 0): Member => ({

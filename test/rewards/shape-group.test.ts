@@ -7,8 +7,8 @@ import {
   withRewards,
 } from "../../lib/rewards/shape-group.ts";
 
-// Mutants tried: solve rate over all members instead of the scored ones, solve rate by score >= 0.5, unscored
-// members kept with score 0, minGroupSize compared with <=.
+// Mutants tried: the solve rate covers all members instead of the scored ones, or uses score >= 0.5; unscored members
+// keep score 0; minGroupSize is compared with <=.
 
 const problem: Problem = {
   id: 7,
@@ -189,7 +189,7 @@ test("where the best of k is the same without any member there is no signal, unl
   const four = [...three, [9, "eos", right] as const];
   const advantages = ({ group }: ReturnType<typeof shape>) =>
     group.rollouts.map(({ advantage }) => advantage);
-  // of three, sets of two without a right one hold the wrong one: best 1 both ways
+  // among three, every set of two has a right one: the best is 1 with and without any attempt
   expect(shape(three, plain).group.dropped).toBe("zero-advantage");
   expect(shape(four, { ...plain, filter: "none" }).group.dropped).toBeUndefined();
   expect(advantages(shape(four, plain))).toEqual([0, 0, 0, 0]);

@@ -14,12 +14,12 @@ test("the last fifteen steps that every run has done", () => {
 test("means and their errors of steps within bounds, as a resumed run has them", () => {
   const dir = scratch();
   const line = (step: number, a: number) => `${JSON.stringify({ step, version: step, metrics: { a } })}\n`;
-  // step 2 was taken again after a kill
+  // step 2 was repeated after a kill
   writeFileSync(
     join(dir, "steps.jsonl"),
     [line(1, 9), line(2, 100), line(2, 1), line(3, 3), line(4, 9)].join(""),
   );
-  // 1 and 3: mean 2, variance 2, error of the mean sqrt(2 / 2)
+  // 1 and 3: mean 2, variance 2, the mean's error sqrt(2 / 2)
   expect(stepMeans(dir, { from: 2, to: 3 }).get("a")).toEqual({ mean: 2, error: 1 });
   expect(stepMeans(dir, { from: 4, to: 4 }).get("a")).toEqual({ mean: 9 });
   expect(stepMeans(scratch(), { from: 1, to: 3 }).size).toBe(0);

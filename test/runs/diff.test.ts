@@ -36,7 +36,7 @@ test("seeds on both sides: spread of each, differences seed by seed", async () =
     writeRun(join(dir, "a", String(seed)), { seed, state: "done", after: table(was, was) });
     writeRun(join(dir, "b", String(seed)), { seed, state: "done", lr: 0.01, after: table(is, is) });
   }
-  writeRun(join(dir, "b", "3"), { seed: 3, lr: 0.02 }); // killed: it has no result
+  writeRun(join(dir, "b", "3"), { seed: 3, lr: 0.02 }); // this run was killed, so it has no result
   const difference = await diffRuns(join(dir, "a"), join(dir, "b"));
   expect(difference.recipe).toEqual([{ path: "optimizer.lr", a: ["0.001"], b: ["0.01", "0.02"] }]);
   const mean = result(difference, "score", "mean");
@@ -60,7 +60,7 @@ test("runs without an evaluation differ in their recipes alone; a folder without
   await expect(diffRuns(a, scratch())).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
-/** Score 0.1 a step, from `first` on; of the domain `math` 1 more. */
+/** Writes steps with a score of 0.1 per step from `first` on; the domain `math` scores 1 more. */
 function writeSteps(dir: string, steps: number, first: number): void {
   const line = (step: number) => {
     const score = first + step / 10;
@@ -85,7 +85,7 @@ test("a stopped run is compared at the last step that both have done, with the n
   const { training, results } = await diffRuns(a, b);
   expect(results.every(({ b: of, difference }) => of === undefined && difference === undefined)).toBe(true);
   expect(training).toMatchObject({ from: 6, to: 20 });
-  // scores 0.6, 0.7, ... 2.0: mean 1.3; fifteen whole numbers in a row have the variance 20
+  // scores 0.6, 0.7, ... 2.0 have mean 1.3; fifteen consecutive integers have variance 20
   const mean = training!.results.find(({ measure, domain }) => measure === "score" && domain === "mean")!;
   expect(mean.a!.mean).toBeCloseTo(1.3, 12);
   expect(mean.b!.mean).toBeCloseTo(6.3, 12);

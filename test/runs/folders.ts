@@ -35,7 +35,7 @@ export interface Written {
   readonly steps?: number;
   readonly ofSteps?: number;
   readonly lr?: number;
-  /** The state in summary.json; without it there is no such file. */
+  /** The state in summary.json. Without it the file is not written. */
   readonly state?: "done" | "stopped" | "failed";
   readonly summarySteps?: number;
   readonly after?: EvaluationTable;

@@ -39,7 +39,7 @@ test("a run that ends while it is looked at is running with all its processes, o
   vi.mocked(isLocked).mockResolvedValueOnce(true).mockResolvedValue(false);
   expect(await readStatus(dir)).toMatchObject({ state: "running", processes });
   vi.mocked(isLocked).mockImplementation(async () => {
-    writeRun(dir, { ofSteps: 20, state: "stopped" }); // writing this is the last thing that a run does
+    writeRun(dir, { ofSteps: 20, state: "stopped" }); // a run writes this file last
     return false;
   });
   rmSync(join(dir, "summary.json"), { force: true });

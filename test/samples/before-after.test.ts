@@ -21,9 +21,9 @@ test("what each problem gained and lost, between the first evaluation and the la
   expect(
     found.problems.map(({ problem, change, solved, judged }) => [problem, change, ...solved, ...judged]),
   ).toEqual([
-    [1, "gained", 0, 2, 2, 2], // by 1
-    [2, "lost", 2, 1, 2, 2], // by a half
-    [5, "gained", 1, 1, 2, 1], // one attempt got no verdict: 1 of 1 against 1 of 2
+    [1, "gained", 0, 2, 2, 2], // the solve rate changes by 1
+    [2, "lost", 2, 1, 2, 2], // the solve rate changes by 1/2
+    [5, "gained", 1, 1, 2, 1], // an attempt without a verdict is not counted: 1 of 1 after, 1 of 2 before
     [3, "wrong", 0, 0, 2, 2],
     [4, "same", 1, 1, 2, 2],
   ]);
@@ -82,7 +82,7 @@ test("a problem whose attempts got no verdict, as in an outage, is neither lost 
       ...heldOutRun.answer("none", "wrong"),
       verdict: { status: "unscored", cause: "down" },
     } as const;
-    outage.note({ problem: heldOutRun.problem(2) }, [none]); // solved twice before
+    outage.note({ problem: heldOutRun.problem(2) }, [none]); // both attempts solved it before
     outage.note({ problem: heldOutRun.problem(1) }, [heldOutRun.answer("new", "correct")]);
     outage.end();
   }

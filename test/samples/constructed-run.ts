@@ -3,7 +3,7 @@ import type { SettledGroup } from "../../lib/orchestration/pipeline/index.ts";
 import { VerdictJournal } from "../../lib/orchestration/records/verdict-journal.ts";
 import type { DropReason, Episode, FinishReason, Problem, Rollout, Verdict } from "../../lib/records.ts";
 
-/** A completion of a constructed run; what is left out does not matter to the test. */
+/** A completion of a constructed run; omitted fields get defaults. */
 export interface Said {
   readonly text: string;
   readonly status?: Verdict["status"];
@@ -12,9 +12,9 @@ export interface Said {
   readonly reward?: number;
   readonly tokens?: number;
   readonly finish?: FinishReason;
-  /** The weight versions that sampled its first half and its second. */
+  /** The weight versions that sampled its first and its second half. */
   readonly versions?: readonly [number, number];
-  /** The parts of its text that an environment wrote: begin, end, ... */
+  /** The ranges of its text that an environment wrote: begin, end, ... */
   readonly given?: readonly number[];
 }
 
@@ -29,7 +29,7 @@ export interface Group {
   readonly said: readonly Said[];
 }
 
-/** Writes a run's journal as a run does: groups, step by step, from step `first` on. */
+/** Writes a run's journal as a run does: groups, step by step. */
 export class ConstructedRun implements Disposable {
   readonly dir: string;
   readonly #journal: VerdictJournal;
@@ -37,7 +37,7 @@ export class ConstructedRun implements Disposable {
   #step: number;
   #group: number;
 
-  /** @param stepsBefore steps done where it goes on; without it the run begins. */
+  /** @param stepsBefore steps that an earlier session did; undefined for a new run */
   constructor(dir: string, stepsBefore?: number) {
     this.dir = dir;
     const decode = (tokens: Int32Array) => `<bos>question ${tokens[0]}`;

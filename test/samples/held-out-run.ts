@@ -26,7 +26,7 @@ const answer = (text: string, status: Status, attempt = 0): JudgedAnswer => ({
 });
 
 const [R, W, U] = ["correct", "wrong", "unscored"] as const;
-/** Completions of problems 1 to 5, two attempts each, before and after training. */
+/** The verdicts on problems 1 to 5, two attempts each, before and after training. */
 const VERDICTS: readonly (readonly [readonly Status[], readonly Status[]])[] = [
   [
     [W, W],
@@ -50,7 +50,10 @@ const VERDICTS: readonly (readonly [readonly Status[], readonly Status[]])[] = [
   ],
 ];
 
-/** Writes evaluations of a run: before training, after step 5 with the same answers, after step 9. Problem 5 is of a set. */
+/**
+ * Writes a run's evaluations: before training, after step 5 with the same answers, after step 9. Problem 5 belongs to
+ * a validation set.
+ */
 export function heldOutRun(dir: string): void {
   using record = new HeldOutRecord(join(dir, "held-out-completions.jsonl"));
   for (const [when, step] of [

@@ -10,7 +10,7 @@ const empty = () =>
     sessions: new Table({ step: "u32", members: "u32" } as const),
   }) as unknown as { members: Table<{ step: "u32" }>; sessions: Tables["sessions"] };
 
-/** A session of n steps after the one where it goes on, told by hand: what is void is removed at once. */
+/** A session of n steps that continues after step `after`. The expected list drops invalidated rows at once. */
 test("after any sessions, those rows are left that a list would have which is cut at each of them", () => {
   const session = fc.record({ after: fc.nat(12), steps: fc.nat(6), looks: fc.boolean() });
   fc.assert(

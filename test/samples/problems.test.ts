@@ -151,7 +151,7 @@ test("a row of a data set is one problem, whichever id each draw of it has", asy
     [10, 1],
     [10, 1],
   ]);
-  expect(query(index, { steps: [4, 4] }).samples[0]).toMatchObject({ problem: 10, drawn: 13 }); // explained by its own
+  expect(query(index, { steps: [4, 4] }).samples[0]).toMatchObject({ problem: 10, drawn: 13 }); // explained by this draw
   const again = await SampleIndex.open(folder.path); // read from the file
   expect((await problems(again, { order: "gained" })).problems).toEqual(listed);
 });
@@ -192,7 +192,7 @@ test("a journal of an older version: the prompt and the reference tell a problem
   writeFileSync(join(folder.path, "verdicts.jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""));
   const { problems: listed } = await problems(await SampleIndex.open(folder.path), { order: "most" });
   expect(listed.map(({ problem, groups, begins }) => [problem, groups, begins])).toEqual([
-    [0, 2, "Sort these. ".repeat(5)], // sixty characters behind the tokenizer's mark
+    [0, 2, "Sort these. ".repeat(5)], // the first sixty characters after <bos>
     [1, 1, "Other"],
     [3, 1, undefined],
     [4, 1, undefined],

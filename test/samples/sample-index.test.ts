@@ -21,7 +21,7 @@ const folder = temporaryFolder();
 const indexFile = () => join(folder.path, "samples.index");
 const journalFile = () => join(folder.path, "verdicts.jsonl");
 const all = (index: SampleIndex) => query(index, {}, { order: "oldest", limit: 1e9 }).samples;
-/** The samples read from the journal alone, whatever the folder keeps. */
+/** Reads the samples from the journal alone, and leaves the folder's index unchanged. */
 async function fresh(): Promise<readonly Sample[]> {
   const kept = existsSync(indexFile()) ? readFileSync(indexFile()) : undefined;
   writeFileSync(indexFile(), "");

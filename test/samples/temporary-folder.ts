@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 
-/** A folder of its own for each test of a file. */
+/** A new folder for each test of a file. */
 export function temporaryFolder(): { readonly path: string } {
   const folder = { path: "" };
   beforeEach(() => {

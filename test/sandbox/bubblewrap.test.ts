@@ -1,4 +1,4 @@
-// What every driver does is in test/contract/python-sandboxes.test.ts, hacks are in test/domains/code/verify.test.ts.
+// test/contract/python-sandboxes.test.ts tests what every driver does, test/domains/code/verify.test.ts tests attacks.
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import {
 } from "../fixtures/python-sandboxes.ts";
 import { patient } from "../patience.ts";
 
-// A busy machine is no fault; a program has its own limits.
+// Tests may take longer on a busy machine; programs have their own limits.
 vi.setConfig({ testTimeout: 120_000 });
 
 const run = (source: string, limits: Partial<PythonLimits> = {}, signal?: AbortSignal, stdin = "") =>
@@ -45,7 +45,7 @@ test.skipIf(!hasBubblewrap)(
     writeFileSync(file, "", { mode: 0o444 });
     const swapped = `args=(); for arg in "$@"; do [ "$last/$arg" = --dev-bind//dev/null ] && args+=("${file}") || args+=("$arg"); last=$arg; done`;
     writeFileSync(command, `#!/bin/bash\n${swapped}\nexec bwrap "\${args[@]}"\n`, { mode: 0o755 });
-    chmodSync(dir, 0o755); // other users cannot enter it
+    chmodSync(dir, 0o755); // lets other users enter the folder
     expect(await new BubblewrapSandbox(command).probe()).toEqual({
       usable: false,
       why: "PermissionError: [Errno 13] Permission denied: '/dev/null'",
@@ -151,7 +151,8 @@ print("end")`;
   });
 
   test("that waits for a processor is not too slow for that", async () => {
-    // Each takes 350 ms of processor time and is allowed 1,000; together they take more, on any two cores.
+    // Each program takes 350 ms of processor time, below its limit of 1,000 ms; all eight together take longer on two
+    // cores.
     const source = "import time\nwhile time.process_time() < 0.35: pass\nprint('done')";
     const begun = performance.now();
     const runs = await Promise.allSettled(Array.from({ length: 8 }, () => run(source, { wallMs: 1000 })));
@@ -180,7 +181,7 @@ print("end")`;
   });
 });
 
-/** Two programs at the same time; the second one starts to look when the first has had time to act. */
+/** Runs two programs at the same time; the second looks after the first has acted. */
 async function together(first: string, second: string) {
   const acting = run(`${first}\nimport time\ntime.sleep(1.5)`);
   await programsRunning(1);
@@ -245,7 +246,7 @@ describe.skipIf(!hasBubblewrap)("killed from outside", () => {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // gone with its parent
+      // the process ended together with its parent
     }
   };
   const slow = "import time\ntime.sleep(0.7)\nprint('done')";

@@ -1,4 +1,4 @@
-// Mutants tried: the first report not asked for, the exit status ignored after a value.
+// Mutants tried: the first report is not required, the exit status is ignored after a value.
 import { describe, expect, test } from "vitest";
 import { int, str } from "../../lib/python/value.ts";
 import { jobBytes, printable, readTraces } from "../../lib/sandbox/harness.ts";

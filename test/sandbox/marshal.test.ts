@@ -1,4 +1,4 @@
-// Mutants tried: negative sizes taken, depth not bounded, bytes after the value ignored.
+// Mutants tried: negative sizes are accepted, depth is unbounded, bytes after the value are ignored.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";
@@ -9,7 +9,7 @@ import { dumps, loads } from "../../lib/sandbox/marshal.ts";
 const PYTHON = "/usr/bin/python3";
 const hex = (bytes: Buffer) => bytes.toString("hex");
 
-/** Values, with their bytes as `marshal.dumps(value, 2).hex()` prints them in CPython 3.11. */
+/** Values with their bytes, as `marshal.dumps(value, 2).hex()` prints them in CPython 3.11. */
 const KNOWN: readonly [string, PythonValue, string][] = [
   ["None", NONE, "4e"],
   ["True", bool(true), "54"],

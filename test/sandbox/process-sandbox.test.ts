@@ -1,6 +1,6 @@
-// What every driver does is in test/contract/python-sandboxes.test.ts; here the process is a stub.
-// Mutants tried: tried out before every run, the trial's end not looked at, names of modules never read, an abort
-// taken for a run, the end of a killed process left to its report.
+// A stub replaces the process; test/contract/python-sandboxes.test.ts tests what every driver does. Mutants tried: the
+// sandbox is probed before every run, the probe's result is ignored, module names are never read, an abort counts as a
+// run, a killed process counts as finished by its report.
 import { describe, expect, test } from "vitest";
 import { str } from "../../lib/python/value.ts";
 import { dumps, loads } from "../../lib/sandbox/marshal.ts";
@@ -53,7 +53,7 @@ class Stub extends ProcessSandbox {
   }
 }
 
-/** The import statements of a job, the last of its parts. */
+/** The import statements of a job, which are its last part. */
 function importsOf(job: Buffer): unknown[] {
   const value = loads(job);
   const imports = value?.type === "tuple" ? value.items.at(-1) : undefined;
@@ -172,7 +172,8 @@ test.each<[string, ProcessEnd | Error]>([
   expect(stub.jobs.length).toBe(3);
 });
 
-// The kernel may count twice what a program used (beside processes that sleep often); its limit must still come second.
+// The kernel may count twice the processor time that a program used (beside processes that sleep often), so its limit
+// must be far higher.
 test("the kernel's limit of processor time is far above the time limit", () => {
   expect([1, 1000, 1001].map((wallMs) => cpuSeconds({ ...LIMITS, wallMs }))).toEqual([9, 9, 17]);
 });

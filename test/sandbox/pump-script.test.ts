@@ -39,7 +39,7 @@ ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 theirs.close()
 HonePump(ours).run()`;
     const script = zygoteScript(seccompFilter("x64")!).replace(/hone_main\(\)\n$/, withoutZygote);
-    const request = Buffer.alloc(32); // a request to run, without a job
+    const request = Buffer.alloc(32); // a request to run, without its job
     const { status, stderr } = spawnSync(PYTHON, ["-c", script], { input: request, encoding: "utf8" });
     expect([status, stderr]).toEqual([1, ""]);
   },

@@ -1,5 +1,5 @@
-// What a program could do that has left Python behind and runs JavaScript in its process: here the process of a run is
-// given all of Node, without the permission model and with no function of it replaced.
+// Tests what JavaScript can do in the process of a Pyodide run after it has escaped from Python: here the process has
+// all of Node, without the permission model and without replaced functions.
 import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { Zygote, type ZygoteRun } from "../../lib/sandbox/zygote.ts";
 const addon = `${packageRoot()}/build/Release/sandbox/hone_sandbox.node`;
 const filter = computingFilter()?.toString("hex");
 
-/** The job is JavaScript; what it returns is printed, what it throws is its error. */
+/** The job is JavaScript: its result is printed, and what it throws becomes its error. */
 const server = new Zygote({
   command: process.execPath,
   args: [

@@ -1,4 +1,4 @@
-// What every driver does is in test/contract/python-sandboxes.test.ts. Here: hacks, and the way to the host.
+// Tests attacks, and the connection to the host. test/contract/python-sandboxes.test.ts tests what every driver does.
 import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { codeVerifier } from "../../lib/domains/code/verify.ts";
@@ -9,10 +9,10 @@ import { descendants, LIMITS, MEMORY_MB, starvedMs } from "../fixtures/python-sa
 import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
-/** Processes of the driver: servers, and those of programs. */
+/** The driver's processes: servers, and those of programs. */
 const all = () =>
   descendants().filter(({ command }) => command.trimEnd().endsWith(`import ${STAR_MODULES.join(", ")}`));
-/** The processes of test files that ran in this process before. */
+/** Processes of test files that ran earlier in this process. */
 const elsewhere = new Set(all().map(({ pid }) => pid));
 const servers = () => all().filter(({ pid }) => !elsewhere.has(pid));
 
@@ -36,7 +36,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     listener.close();
   });
 
-  /** Each program prints ESCAPED if it reaches something of the host. */
+  /** Each program prints ESCAPED if it reaches the host. */
   test.each([
     ["by the objects of JavaScript", "import js\njs.Object.constructor('return process')().version"],
     [
@@ -107,7 +107,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     patient(60_000),
   );
 
-  /** Ways to take for ever: of the interpreter, of one instruction, in the kernel, and against every interruption. */
+  /** Endless programs: in the interpreter, in one instruction, in the kernel, and with every interruption caught. */
   const ENDLESS = [
     "while True: pass",
     "import time\ntime.sleep(60)",
@@ -131,7 +131,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
         const pids = servers().map(({ pid }) => pid);
         const [before, begun] = [starvedMs(pids), performance.now()];
         const { end, spentMs } = await sandbox.run({ source, stdin: "", dialect: "script" }, limits);
-        // The program's own waiting for a processor is not in spentMs; the server's is, before it sees that time is up.
+        // spentMs excludes the program's wait for a processor, but includes the server's until it sees the time-out.
         const waitedMs = starvedMs(pids) - before;
         const elapsedMs = performance.now() - begun;
         expect([source, end, elapsedMs > limits.wallMs, elapsedMs < patient(15_000)]).toEqual([
@@ -142,7 +142,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
         ]);
         late.get(source)!.push(spentMs - limits.wallMs - waitedMs);
       }
-      // a machine that stands still for a moment does not count as waiting: the median excludes it
+      // the median ignores a machine that stands still for a moment
       const isLate = (each: readonly number[]) => each.toSorted((a, b) => a - b)[3]! > 100;
       expect([...late].filter(([, each]) => isLate(each))).toEqual([]);
     },
@@ -172,7 +172,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect((await judge(HONEST[style], style)).status).toBe("correct");
   });
 
-  /** Attempts that work in another way here. */
+  /** Attacks whose outcome differs in this sandbox. */
   const HERE = new Set([
     "prints the reference's pass marker and exits",
     "prints the marker when it ends",

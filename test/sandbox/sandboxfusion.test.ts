@@ -1,4 +1,4 @@
-// What every driver does is in test/contract/python-sandboxes.test.ts; here is the traffic with the server.
+// Tests the requests to the server; test/contract/python-sandboxes.test.ts tests what every driver does.
 import { existsSync } from "node:fs";
 import { afterAll, describe, expect, test } from "vitest";
 import { SandboxFusion } from "../../lib/sandbox/sandboxfusion.ts";

@@ -1,8 +1,8 @@
-// Mutants tried: sockets allowed, the x32 table not looked at, clone of processes allowed.
+// Mutants tried: sockets are allowed, the x32 table is not checked, clone may make processes.
 import { describe, expect, test } from "vitest";
 import { computingFilter, seccompFilter } from "../../lib/sandbox/seccomp.ts";
 
-/** Runs the filter as the kernel would, on a system call and its arguments, of which only the lower halves are given. */
+/** Runs the filter as the kernel would on a system call; of each argument only the lower half is given. */
 function decide(filter: Buffer, nr: number, arch: number, ...args: number[]): string {
   const data = new Map([
     [0, nr],
@@ -40,9 +40,9 @@ const [EPERM, EAGAIN, ENOSYS] = ["errno 1", "errno 11", "errno 38"];
 type Decisions = Readonly<Record<string, readonly number[]>>;
 
 /**
- * What each filter says of every call that it does not decide by its arguments, as plain lists of numbers.
- * Source: the names in seccomp.ts, looked up in asm/unistd_64.h and asm-generic/unistd.h of Linux 6.1, and of 6.16 for 451
- * and from 454 on.
+ * Each filter's decision on every call that does not depend on arguments, as plain lists of numbers.
+ * Source: the names in seccomp.ts, looked up in asm/unistd_64.h and asm-generic/unistd.h of Linux 6.1, and of 6.16
+ * for 451 and from 454 on.
  */
 const PLAIN: Readonly<
   Record<"x64" | "arm64", { readonly program: Decisions; readonly computing: Decisions }>
@@ -85,7 +85,10 @@ const PLAIN: Readonly<
   },
 };
 
-/** Numbers on x64 and arm64 of calls that are decided by arguments, and what is said when all six have one value. */
+/**
+ * Calls whose decision depends on arguments: their numbers on x64 and arm64, and the decision if all six arguments
+ * have one value.
+ */
 const BY_ARGUMENTS: readonly (readonly [x64: number, arm64: number, ...decisions: string[]])[] = [
   [56, 220, EAGAIN, EAGAIN, "allow"], // clone
   [62, 129, "allow", "kill", "allow"], // kill
@@ -98,7 +101,7 @@ const BY_ARGUMENTS: readonly (readonly [x64: number, arm64: number, ...decisions
   [302, 261, "allow", EPERM, EPERM], // prlimit64
   [53, 199, EPERM, EPERM, "allow"], // socketpair
 ];
-/** Nothing; SIGKILL; CLONE_THREAD, FUTEX_PRIVATE_FLAG and SOCK_STREAM at once. */
+/** No flag; SIGKILL; CLONE_THREAD, FUTEX_PRIVATE_FLAG and SOCK_STREAM together. */
 const VALUES = [0, 9, 0x10081];
 
 describe.each(["x64", "arm64"] as const)("%s: every number gets the answer of a plain list", (arch) => {

@@ -3,7 +3,7 @@ import type { SandboxFailure, SandboxLimits } from "../../lib/sandbox/sandbox.ts
 import { WasmSandbox } from "../../lib/sandbox/wasm.ts";
 
 // Mutants tried: no memory limit, an interrupt handler that never interrupts, no stack limit, no type test before
-// getString, Math.random left in, no Promise. Each fails or hangs a row below.
+// getString, Math.random available, no Promise. Each fails or hangs a row below.
 
 const limits: SandboxLimits = {
   fuel: 5,
@@ -31,7 +31,7 @@ describe("honest programs", () => {
   });
 });
 
-/** Attacks that a policy might find. Every row must end, fail by the given name, and leave the sandbox sound. */
+/** Attacks that a policy might find. Every row must end, fail with the given name, and leave the sandbox usable. */
 const HOSTILE: readonly (readonly [expression: string, failure: SandboxFailure])[] = [
   ["(()=>{while(1);})()", "out-of-fuel"],
   ["(()=>{for(;;)try{for(;;);}catch{}finally{continue}})()", "out-of-fuel"],

@@ -1,4 +1,4 @@
-// With real programs: bubblewrap.test.ts and pyodide.test.ts.
+// bubblewrap.test.ts and pyodide.test.ts run real programs.
 import { expect, test } from "vitest";
 import type { PythonLimits, Readiness } from "../../lib/sandbox/python-sandbox.ts";
 import { Zygote } from "../../lib/sandbox/zygote.ts";
@@ -6,7 +6,7 @@ import { ZygoteSandbox } from "../../lib/sandbox/zygote-sandbox.ts";
 
 const LIMITS: PythonLimits = { wallMs: 100, memoryBytes: 1, outputBytes: 100 };
 
-/** A sandbox that starts a program which ends at once. */
+/** A sandbox whose program ends as soon as it starts. */
 class Broken extends ZygoteSandbox {
   readonly name = "broken";
   opened = 0;

@@ -1,4 +1,4 @@
-// What programs see of each other is in bubblewrap.test.ts; here: what they inherit.
+// Tests what programs inherit from the zygote; bubblewrap.test.ts tests what they see of each other.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,10 @@ import { bubblewrap, hasBubblewrap, LIMITS, programsRunning } from "../fixtures/
 
 const MARKER = "N3v3rS33nBef0re".repeat(2);
 
-/** Counts where the marker is in 64 MiB around small objects and around large ones. It has the marker shifted by one, so as not to find itself. */
+/**
+ * Counts occurrences of the marker in 64 MiB around small objects and around large ones. It stores the marker shifted
+ * by one, so that it does not find itself.
+ */
 const SCAN = `import ctypes, os
 libc = ctypes.CDLL(None)
 libc.write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
@@ -51,7 +54,10 @@ function define(code: string): string {
 const PYTHON = "/usr/bin/python3"; // the Python that the sandbox starts
 const hasPython = existsSync(PYTHON);
 
-/** One look at a program with a limit of two seconds that began `ago`; `looks`: seconds it waited, seconds it ran, whether it could run now. */
+/**
+ * Checks once a program with a limit of two seconds that began `ago` seconds ago. `looks`: seconds it waited, seconds
+ * it ran, and whether it is runnable now.
+ */
 const looked = (ago: number, ...looks: readonly (readonly [number, number, boolean])[]) =>
   define(`
 zygote, killed, looks = HoneZygote(None), [], ${JSON.stringify(looks).replaceAll("true", "True").replaceAll("false", "False")}
@@ -76,7 +82,7 @@ describe.skipIf(!hasPython)("a program", () => {
     expect(looked(2.5, [0.1, 0.1, true], [0.1, 0.1, true])).toBe("goes on");
     expect(looked(2.5, [0.1, 0.1, true], [0.1, 0.2, true])).toBe("too-slow");
     expect(looked(2.5, [0.1, 0.1, true], [1, 0.2, true])).toBe("goes on");
-    // What it ran between looks with time left says nothing of the wait that goes on.
+    // Time that it ran before the limit does not count against a wait that continues.
     expect(looked(2.5, [1, 0.1, true], [0.1, 0.2, true])).toBe("goes on");
   });
 

@@ -1,4 +1,4 @@
-// With real programs: bubblewrap.test.ts. Here the pump is a script of Node that answers as it is told.
+// The pump is a Node script with scripted answers; bubblewrap.test.ts runs real programs.
 import { describe, expect, test } from "vitest";
 import { Zygote, type ZygoteRun } from "../../lib/sandbox/zygote.ts";
 

@@ -1,4 +1,4 @@
-// The agreement that docs/reference/verify.md states is what `hone verify` gives for the labelled cases.
+// `hone verify` agrees with the labelled cases as often as docs/reference/verify.md states.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -47,7 +47,7 @@ function expectAgreement(domain: string): void {
   );
 }
 
-const judged = domains.filter((domain) => longest || domain !== "code"); // programs that run take as long as all others
+const judged = domains.filter((domain) => longest || domain !== "code"); // the code domain takes as long as all others
 test.runIf(here && long).each(judged)(
   "hone verify agrees with the labels of %s as often as is stated",
   expectAgreement,

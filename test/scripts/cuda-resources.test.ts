@@ -1,4 +1,4 @@
-// The reader of `ptxas -v` and the comparison; compiling is .ci/run's business.
+// Tests the parser of `ptxas -v` and the comparison; .ci/run compiles the kernels.
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as resources from "../../scripts/cuda-resources.mjs";

@@ -1,4 +1,5 @@
-// The reader of machine code, on code and files made here. Encodings were checked against nvdisasm for sm_90a.
+// Tests the reader of machine code, on instructions and files made here. The encodings were checked against nvdisasm
+// for sm_90a.
 import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as resources from "../../scripts/cuda-resources.mjs";
@@ -8,7 +9,7 @@ import * as sass from "../../scripts/cuda-sass.mjs";
 const { addFacts, compareResources } = resources;
 const { factsOf, kernelsIn } = sass;
 
-/** An instruction of 16 bytes: its lower half's first 16 bits, its upper half's. */
+/** An instruction of 16 bytes: the first 16 bits of its lower and of its upper half. */
 function instruction(low: number, high = 0): Buffer {
   const bytes = Buffer.alloc(16);
   bytes.writeUInt16LE(low, 0);
@@ -16,7 +17,7 @@ function instruction(low: number, high = 0): Buffer {
   return bytes;
 }
 
-// Instructions as nvdisasm shows them; the leading digit is the predicate, 7 for none.
+// Instructions as nvdisasm shows them; the first digit is the predicate, 7 for none.
 const LDG_64 = instruction(0x7981, 0x1b00);
 const LDG_32 = instruction(0x3981, 0x1900);
 const LDG_U16 = instruction(0x7981, 0x1500);
@@ -43,7 +44,7 @@ test.each([
   expect(factsOf(Buffer.concat(code as Buffer[]))).toEqual(facts);
 });
 
-/** A 64-bit ELF file of a machine with one section of code, as a cubin is one. */
+/** A 64-bit ELF file with one code section, in the form of a cubin. */
 function elf(machine: number, architecture: number, kernel: string, code: Buffer): Buffer {
   const names = Buffer.from(`\0.text.${kernel}\0.names\0`);
   const file = Buffer.alloc(64 + 3 * 64 + names.length + code.length);

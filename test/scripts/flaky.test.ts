@@ -11,13 +11,13 @@ const folder = mkdtempSync(join(tmpdir(), "hone-flaky-"));
 symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs vitest in a folder with one file of tests and this project's reporter; standard output. */
+/** Runs vitest in a folder with one test file and this project's reporter; returns its standard output. */
 function ran(source: string): string {
   writeFileSync(join(folder, "some.test.mjs"), `import { expect, test } from "vitest";\n${source}`);
   const config = { test: { retry: 1, reporters: [join(ROOT, "test/summary-line.ts")] } };
   writeFileSync(join(folder, "vitest.config.mjs"), `export default ${JSON.stringify(config)};`);
   const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-  // The reporter adds the count of C++ tests that scripts/test.mjs has run before these.
+  // The reporter would add the C++ tests that scripts/test.mjs has counted in this variable.
   const { HONE_NATIVE_COUNT: _, ...env } = process.env;
   return spawnSync(process.execPath, [vitest, "run"], { cwd: folder, env, encoding: "utf8" }).stdout;
 }

@@ -1,4 +1,4 @@
-// A checkout with scripts/gpu-check.sh, and stand-ins for what it runs: programs, tools and a GPU.
+// A checkout with scripts/gpu-check.sh, and stand-ins for the programs, tools and the GPU that it uses.
 import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ type Programs = Readonly<Record<string, string>>;
 
 const sourcesOf = (script: string) => spawnSync(script, ["--sources"], { encoding: "utf8" }).stdout.trim();
 
-/** A folder of programs that stand in for the real ones. */
+/** Writes a folder of stand-in programs. */
 function programs(where: string, scripts: Programs): string {
   const bin = join(folder, where);
   mkdirSync(bin, { recursive: true });
@@ -49,7 +49,7 @@ export function machine(
   const script = join(root, "scripts/gpu-check.sh");
   return {
     out,
-    /** Makes an archive as scripts/gpu-pack.mjs does, with programs that stand in for the real ones. */
+    /** Makes an archive as scripts/gpu-pack.mjs does, with stand-in programs. */
     archive: (inside: Programs, { architecture = "90a", sources = sourcesOf(script) } = {}) => {
       const stage = programs(`${name}/stage`, inside);
       const tests = Object.keys(inside).filter((program) => program.startsWith("test_"));

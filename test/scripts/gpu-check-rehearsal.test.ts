@@ -1,7 +1,7 @@
-// A GPU check in which things go wrong: whatever does, what was found by then comes back, and the rest goes on.
-// Tried mutants, all killed: the archive written under its own name; packed at a part's end only; the portable kernels never
-// asked, or always; the list ends at a hang; a part that goes on without its caller; a part that has begun is not in the
-// summary; an earlier call's archive forgotten; time that ended taken for a failure; `--total` ignored.
+// Faults during a GPU check: after each the results so far are saved, and the other parts run. Tried mutants, all
+// killed: the archive is written under its final name; it is packed only at a part's end; the portable kernels never
+// run, or always; the list ends at a hang; a part outlives its caller; the summary omits a part that has started; an
+// earlier call's archive is ignored; running out of time counts as a failure; `--total` is ignored.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,9 +1,8 @@
-// What the GPU check says of programs, tools and parts that are stand-ins: passed, failed, wrongly called, or left out; and
-// that what was found is there whatever comes after.
-// Tried mutants, all killed: skipped parts counted as passed; a failed part counted as skipped; unknown parts ignored; a
-// program without a device passes; no Hopper on a Hopper passes; the list ends at the first failure; a report of races in
-// any kernel left to a person; a promise kept by a skipped case; rows of a bench that crashed thrown away; the summary of
-// an earlier call forgotten; an interrupt that leaves the program running.
+// Tests what the GPU check reports of stand-in programs, tools and parts (passed, failed, wrongly called or skipped),
+// and that it always keeps the results. Tried mutants, all killed: skipped parts count as passed; a failed part counts
+// as skipped; unknown parts are ignored; a program without a device passes; a missing Hopper build passes on a Hopper;
+// the list ends at the first failure; reported races are left for a person to judge; a skipped case fulfils a promise;
+// a crashed bench loses its rows; an earlier call's summary is ignored; an interrupt leaves the program running.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// What the GPU check does as a user, rehearsed on the CPU with tiny shapes: every thing passes, and one that fails is told
-// and costs no later one.
+// Rehearses the GPU check's user commands on the CPU with tiny shapes: every step passes, and a failing step is
+// reported and stops no later one.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

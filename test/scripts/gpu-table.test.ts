@@ -1,6 +1,6 @@
-// The page that is made of a GPU check: verdicts on targets, peers on the same shape, what is missing.
-// Tried mutants, all killed: a target met from below; the slowest peer; a peer of another bench; the head's line as a row;
-// a line cut off in the middle ends the page; the first call's part instead of the last one's.
+// Tests the page made from a GPU check's results: verdicts on targets, peers with the same shape, missing results.
+// Tried mutants, all killed: a value below its target counts as met; the slowest peer; a peer of another bench; the
+// header line as a row; a truncated line ends the page; the first call's part instead of the last call's.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

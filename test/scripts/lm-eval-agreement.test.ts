@@ -1,4 +1,5 @@
-// The table of docs/how-to/evaluation.md is what its command prints; needs lm-evaluation-harness and a build of this package.
+// The table in docs/how-to/evaluation.md is what its command prints; needs lm-evaluation-harness and a build of this
+// package.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

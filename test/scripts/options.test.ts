@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { isDistFresh, ROOT } from "../fixtures/command-line.ts";
 import { long } from "../long.ts";
 
-/** Exit status and what was printed. */
+/** Runs Node with these arguments; returns the exit status and the output. */
 function ran(...args: readonly string[]) {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: "utf8" });
   return { status, stdout, stderr };

@@ -23,7 +23,7 @@ const importsIn = (file: string): string[] => {
   return known;
 };
 
-/** Files of dist/ that a module loads before anything on demand: its static imports, and theirs. */
+/** The files of dist/ that a module imports statically, directly or through other files. */
 function filesAtStart(module: string): Set<string> {
   const files = new Set([join(ROOT, "dist", module)]);
   for (const file of files)
@@ -31,7 +31,7 @@ function filesAtStart(module: string): Set<string> {
   return files;
 }
 
-/** Files of dist/ and packages that a module loads before anything on demand: its static imports, and theirs. */
+/** The files of dist/ and the packages that a module imports statically, directly or through other files. */
 function loadedAtStart(module: string): { files: string[]; bytes: number; packages: string[]; text: string } {
   const files = [...filesAtStart(module)];
   const all = files.flatMap(importsIn);
@@ -99,12 +99,12 @@ test.runIf(long)(
       filename: string;
     };
     const names = files.map(({ path }) => path);
-    expect(names.length).toBeLessThanOrEqual(395); // prebuilt cores are up to five more
+    expect(names.length).toBeLessThanOrEqual(395); // up to five prebuilt cores may be added
     expect(names.filter((name) => name.startsWith("bench/") || name.endsWith(".map"))).toEqual([]);
     expect(names.filter((name) => name.startsWith("dist/") && name.endsWith(".d.ts")).length).toBeLessThan(
       10,
     );
-    // The pages' examples, as somebody who has the package alone and no core runs them.
+    // Runs the pages' examples with the package alone, without a core.
     const installed = join(into, "node_modules/hone-rl");
     mkdirSync(installed, { recursive: true });
     execFileSync("tar", ["-xzf", join(into, filename), "-C", installed, "--strip-components=1"]);

@@ -45,7 +45,7 @@ test("the README has files, and types commands that name each of them, or anothe
 test("nothing in its files is too new for Node 20, or needs a package of type module", () => {
   for (const [name, text] of Object.entries(files)) {
     expect(text).not.toMatch(/\bawait using\b/);
-    // Top-level await and import are for .mjs and for what `hone` itself loads.
+    // Only .mjs files and files that `hone` itself loads may use top-level await and import.
     if (!name.endsWith(".mjs")) expect(text).not.toMatch(/^(?:\w+ )*await\b/m);
   }
 });

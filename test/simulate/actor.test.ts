@@ -5,7 +5,7 @@ import { Timeline } from "../../lib/simulate/timeline.ts";
 import { requestOf } from "../orchestration/pipeline-accounting.ts";
 import { withActor } from "./machines.ts";
 
-/** An engine of one second a step, its queue, and who ended when. */
+/** An engine that takes a second a step, its queue, and the times at which attempts ended. */
 function engineOf(rates: Parameters<typeof withActor>[0], ...lengths: readonly (readonly number[])[]) {
   const timeline = new Timeline();
   const queue: SubmittedGroup[] = lengths.map((tokens, i) =>

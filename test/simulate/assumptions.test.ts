@@ -19,7 +19,7 @@ test("the paper's five domains have answers that a machine takes, and cards thei
   expect(CARDS.find(({ name }) => name === "H200")).toMatchObject({ bandwidth: 4.8e12, flops: 989e12 });
 });
 
-/** The paper's set-up as docs/how-to/simulate.md has it, with a seed whose mixture ends within twice the paper's. */
+/** The paper's settings from docs/how-to/simulate.md, with a seed whose mixture deviates at most twice as much as the paper's. */
 const PAPER = [
   "training.steps=250",
   "engine.maxRunning=128",
@@ -38,7 +38,7 @@ test.runIf(longest)(
     const { hours, rolloutsPerStep, mixture } = await simulate(recipe, machine);
     expect(Math.abs(hours / 36 - 1)).toBeLessThan(0.05);
     expect(Math.abs(rolloutsPerStep / 2730 - 1)).toBeLessThan(0.05);
-    // targets are 0.15 and 0.1; one step has 341 groups, so that a share has a standard error of 1.3 or 2.2 points
+    // the targets are 0.15 and 0.1; one step has 341 groups, so the shares have standard errors of 1.3 and 2.2 points
     expect(Math.abs(mixture.first.shares["logic"]! - 0.057)).toBeLessThan(0.03);
     expect(Math.abs(mixture.first.shares["function-calling"]! - 0.205)).toBeLessThan(0.03);
     expect(mixture.mad).toBeLessThan(2 * 0.00027);

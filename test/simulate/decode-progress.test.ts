@@ -3,7 +3,7 @@ import { DecodeProgress } from "../../lib/simulate/decode-progress.ts";
 
 const law = { fixed: 0.01, perSequence: 1e-3, perContextToken: 1e-5 };
 
-/** Step by step: the sum that the formula is the closed form of, at the middle of each step. */
+/** The sum over steps, taken at the middle of each step; the formula is its closed form. */
 function summed(batch: number, context: number, steps: number): number {
   let seconds = 0;
   for (let k = 0; k < steps; k++)

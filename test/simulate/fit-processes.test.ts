@@ -15,7 +15,7 @@ test("what the log leaves over is what groups cost beside the engine, and the ru
   const { machine, outcomes } = await fitMachine(recordedFleet());
   const { cores, perGroup, service, update } = machine.shared!;
   expect({ cores, update }).toEqual({ cores: 2, update: FLEET_TRUTH.update });
-  // core seconds of a step beside engine and trainer, of two groups
+  // the core seconds of a step's two groups outside engine and trainer
   expect(2 * perGroup * service).toBeCloseTo(FLEET_TRUTH.beside, 9);
   expect(service).toBeLessThanOrEqual(cores + 1e-9);
   const run = await simulate(sync(1), machine, outcomes(0));

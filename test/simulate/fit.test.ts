@@ -11,7 +11,8 @@ test("the rates that a log was written with are found again", async () => {
   expect(machineSchema.safeParse(machine).success).toBe(true);
   expect(machine.trainer.fixed).toBeCloseTo(TRUTH.trainFixed, 9);
   expect(machine.trainer.perToken / TRUTH.perToken).toBeCloseTo(1, 9);
-  // batches vary from step to step, so that the two rates of generation are only nearly apart: 0.011 and 0.007 off here
+  // Batches vary from step to step, so the fit finds the two rates of generation only approximately: the errors here
+  // are 0.011 and 0.007.
   expect(Math.abs(machine.actor.speedDuringStep - TRUTH.speed)).toBeLessThan(0.02);
   const step = (batch: number) => machine.actor.decode.fixed + machine.actor.decode.perSequence * batch;
   for (const batch of [4, 6, 8])

@@ -13,7 +13,7 @@ test("a step of generation reads all weights once, and each context its keys and
   const read = 3.35e12 * ASSUMED.bandwidthShare;
   expect(machine.actor.decode.fixed).toBeCloseTo(28.8e9 / read + ASSUMED.stepOverhead, 9);
   expect(machine.actor.decode.perContextToken * read).toBeCloseTo(196_608, 3);
-  // six operations a weight and token, over all trainers
+  // six operations per weight and token, over all trainers
   expect(machine.trainer.perToken * 32 * 989e12 * ASSUMED.trainShare).toBeCloseTo(6 * 14.4e9, 0);
   expect(machineSchema.safeParse(machine).success).toBe(true);
 });

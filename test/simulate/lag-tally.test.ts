@@ -3,7 +3,7 @@ import { submittedGroup } from "../../lib/simulate/attempt.ts";
 import { LagTally } from "../../lib/simulate/lag-tally.ts";
 import { requestOf } from "../orchestration/pipeline-accounting.ts";
 
-/** Attempts of 10 tokens whose first half is of the first version and whose second half of the one after it. */
+/** Attempts of 10 tokens: the first half has the given version, the second half the next one. */
 const groupOf = (submittedVersion: number, ...firsts: readonly number[]) => {
   const lengths = firsts.map(() => 10);
   const outcome = { promptTokens: 1, lengths, verify: lengths, kept: true };

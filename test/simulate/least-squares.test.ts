@@ -9,7 +9,7 @@ test("a line through points on it, and through points around it", () => {
       [2, 7],
     ]),
   ).toEqual({ a: expect.closeTo(3, 12), b: expect.closeTo(2, 12) });
-  // by hand: mean (1.5, 2.5), slope 4.5 / 5
+  // by hand: the mean is (1.5, 2.5), the slope 4.5 / 5
   expect(
     line([
       [0, 1],

@@ -1,7 +1,7 @@
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import type { Machine, Workload } from "../../lib/simulate/machine.ts";
 
-/** A small recipe whose run is simulated in a tenth of a second. */
+/** A small recipe whose simulation takes a tenth of a second. */
 export const recipeOf = (training: Partial<RecipeInput["training"]> = {}, rest: Partial<RecipeInput> = {}) =>
   defineRecipe({
     name: "simulated",

@@ -3,21 +3,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recipeOf } from "./machines.ts";
 
-/** The rates that the log below was made from, which a fit must find again. */
+/** The rates from which the log below is made; a fit must find them again. */
 export const TRUTH = { fixed: 0.002, perSequence: 5e-5, trainFixed: 0.1, perToken: 2e-4, speed: 0.5 };
 
 /**
- * Makes the folder of a run of 20 steps as a machine of the rates above would have written it. Groups of math are kept
- * and have 10 tokens per completion in the first half and 20 in the second; groups of code are dropped and have 5.
+ * Writes the folder of a run of 20 steps on a machine with the rates above. Groups of math are kept and have 10
+ * tokens per completion in the first half, 20 in the second; groups of code are dropped and have 5.
  */
 export function recordedRun(steps = 20): string {
   return written(recipeOf({ steps }), steps, metricsOf);
 }
 
-/** Of the log of an actor and a trainer: seconds of a step for weights and for waiting, and what neither of both took. */
+/** Seconds of a step in the log of an actor and a trainer: for weights, for waiting, and the rest. */
 export const FLEET_TRUTH = { update: 0.02, waiting: 0.5, beside: 0.6 };
 
-/** The same steps by an actor and a trainer on two cores, one after the other. */
+/** The same steps on an actor and a trainer that share two cores and work in turn. */
 export function recordedFleet({
   schedule = "sync" as "sync" | "async",
   actors = 1,
@@ -76,7 +76,7 @@ function metricsOf(i: number): Record<string, number> {
   const tokens = 1000 + 100 * (i % 7);
   const training = TRUTH.trainFixed + TRUTH.perToken * tokens;
   const waiting = 0.3 + 0.1 * (i % 3);
-  // the seconds of work that the engine does: all of the waiting, half of the training
+  // the engine works during all of the waiting, and during half of the training
   const work = waiting + TRUTH.speed * training;
   const stepSeconds = TRUTH.fixed + TRUTH.perSequence * batch;
   const generated = (work / stepSeconds) * batch;

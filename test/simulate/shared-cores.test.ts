@@ -21,7 +21,7 @@ test("while no more is wanted than there is, work takes its time", async () => {
     done = timeline.seconds;
   });
   await timeline.run(() => done >= 0);
-  expect(done).toBeCloseTo(5, 12); // four seconds, and half a one for each engine's weights
+  expect(done).toBeCloseTo(5, 12); // four seconds, and half a second for each engine's weights
   expect(speeds).toEqual([]);
 });
 
@@ -37,7 +37,8 @@ test("beyond that all are slowed alike, and only for as long", async () => {
     ends["trained"] = timeline.seconds;
   });
   await timeline.run(() => "trained" in ends);
-  // four want two cores: three seconds of service take six; then three want them, and the trainer has three left
+  // four jobs share two cores, so three seconds of service take six; then three jobs share them, with three seconds of
+  // training left
   expect(ends["served"]).toBeCloseTo(6, 12);
   expect(ends["trained"]).toBeCloseTo(6 + 3 / (2 / 3), 12);
   expect(speeds.map((speed) => Number(speed.toFixed(4)))).toEqual([0.6667, 0.5, 0.6667, 1]);

@@ -1,4 +1,4 @@
-// What a simulation has to obey whatever it simulates: docs/how-to/simulate.md lists these tests.
+// Properties of every simulation; docs/how-to/simulate.md lists these tests.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { SimulatedRun } from "../../lib/simulate/run-facts.ts";
@@ -72,7 +72,7 @@ describe("in the limits the time of a step is known", () => {
     const machine = machineOf({ trainer: { fixed: 1000, perToken: 0, perSquaredToken: 0, between: 7 } });
     const { steps, busy } = await simulate(recipeOf(), machine);
     for (const { training } of steps) expect(training).toBeCloseTo(1000, 6);
-    // now and then a step waits for its oldest group; the others find theirs ready
+    // some steps wait for their oldest group; the others find all groups ready
     const waits = steps.map(({ waiting }) => waiting).sort((a, b) => a - b);
     expect(waits[10]).toBeCloseTo(7, 6);
     expect(busy.trainers).toBeGreaterThan(0.97);
@@ -95,7 +95,7 @@ describe("in the limits the time of a step is known", () => {
       }),
     );
     const { secondsPerStep, running } = await simulate(recipeOf({ steps: 400, maxLag: 4 }), machine);
-    // 32 sequences at once take 10 s each; a step wants 8 / keep groups of 4
+    // 32 sequences at a time take 10 s each; a step needs 8 / keep groups of 4
     expect(running).toBeCloseTo(16, 1);
     expect(secondsPerStep / ((8 / 0.5) * 4 * (10 / 32))).toBeGreaterThan(0.95);
     expect(secondsPerStep / ((8 / 0.5) * 4 * (10 / 32))).toBeLessThan(1.05);
@@ -143,7 +143,7 @@ test("groups of a replay buffer take the trainer's time, and change nothing that
   for (const one of ratio.slice(3)) expect(one).toBeGreaterThan(1.5);
   expect(plain.lag).toMatchObject({ mean: 0, max: 0 });
   expect(again.lag).toMatchObject({ max: 2, submitted: 0 });
-  expect(again.lag.mean).toBeGreaterThan(0.5); // half of a step is one or two versions old
+  expect(again.lag.mean).toBeGreaterThan(0.5); // half of a step's groups are one or two versions old
 });
 
 test("a machine that knows nothing of a domain, or cannot hold an answer, is refused", async () => {
@@ -156,6 +156,6 @@ test("the mixture is the sampler's: shares of what completed come to their weigh
   const { mixture } = await simulate(recipeOf({ steps: 400 }), machineOf());
   expect(mixture.targets).toEqual({ math: 0.6, code: 0.4 });
   expect(mixture.mad).toBeLessThan(0.005);
-  // short answers come first
+  // short answers complete first
   expect(mixture.first.shares["code"]).toBeGreaterThan(0.4);
 });

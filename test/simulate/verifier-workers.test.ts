@@ -12,7 +12,7 @@ test("answers go to the worker that is free first; a call is over with its last"
   void call("b", [3]);
   void call("c", [1]);
   await timeline.run(() => over.length === 3);
-  // workers: 4 + 1, and 1 + 1 + 3
+  // one worker: 4 + 1 seconds, the other: 1 + 1 + 3
   expect(over).toEqual([
     ["a 3", 4],
     ["b 1", 5],

@@ -1,8 +1,8 @@
 /**
- * A process that works on streams until it is killed: `node client-child.ts <address> <run> <what> [name]`.
- * lease: leases an entry of "s" for 300 ms, says so and goes to sleep. append: appends k0, k1, ... to "s", each said when it
- * is kept. forward: takes entries of "s" and forwards them to "out" under their keys. serve: serves the
- * store at the address itself.
+ * A process that works on streams until it is killed: `node client-child.ts <address> <run> <what> [name]`. lease:
+ * leases an entry of "s" for 300 ms, says so and sleeps. append: appends k0, k1, ... to "s" and prints each once it
+ * is stored. forward: leases entries of "s" and forwards them to "out" under their keys. serve: serves the store at
+ * the address.
  */
 
 import { openStore, serveStore } from "../../lib/streams/index.ts";

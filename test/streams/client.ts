@@ -5,7 +5,7 @@ import { childProgram } from "../fixtures/child-program.ts";
 
 const CHILD = await childProgram(fileURLToPath(new URL("./client-child.ts", import.meta.url)));
 
-/** Starts and reads a process of client-child.ts. */
+/** Starts a process of client-child.ts and reads its output. */
 export class Client implements AsyncDisposable {
   readonly said: string[] = [];
   readonly #process: ChildProcess;

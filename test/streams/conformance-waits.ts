@@ -1,4 +1,4 @@
-/** The second half of what every driver must do: registers, aborted waits, fences, arguments. */
+/** The second half of the drivers' conformance suite: registers, aborted waits, fences, arguments. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { StreamStore } from "../../lib/streams/index.ts";
@@ -185,7 +185,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
       expect(await b.lease("t", "g", LEASED)).toMatchObject([{ key: "y", deliveries: 2 }]);
       expect(await b.free("epoch", "lost")).toBe(0);
       expect(await b.renew(z!, HOUR_MS)).toBe(true);
-      dead.fence("epoch", "2"); // even then
+      dead.fence("epoch", "2"); // a fence at the new value does not revive the leases either
       expect(await dead.renew(x!, HOUR_MS)).toBe(false);
       await expect(dead.forward(y!, "out", "y", bytes("late"))).rejects.toMatchObject({ why: "lease-lost" });
     });
@@ -206,7 +206,7 @@ export function waitsConform({ name, skipped, place: make }: DriverUnderTest): v
         dead.fence("epoch", epoch);
         const [y] = await dead.lease("s", "g", { ...LEASED, maxDeliveries: 3 });
         expect(y).toMatchObject({ key: "y", deliveries, isAgain: epoch !== "0" });
-        await a.kv.delete("epoch"); // a deleted value counts as another value
+        await a.kv.delete("epoch"); // deleting a value counts as changing it
         dead.fence("epoch", (await a.kv.cas("epoch", null, "next")) ? "next" : "");
         expect(await dead.free("epoch", as)).toBe(1);
         expect(await dead.free("epoch", as), "it is nobody's by now").toBe(0);

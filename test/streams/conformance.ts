@@ -1,4 +1,4 @@
-/** What every driver of streams must do: one suite, run over each driver (test/streams/*.test.ts). */
+/** The conformance suite of streams, run over each driver (test/streams/*.test.ts). */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -41,7 +41,7 @@ export function streamsConform({ name, skipped, place: make }: DriverUnderTest):
     });
 
     test("a payload is what it was at the append, and nobody else's", async () => {
-      const payloads = [bytes("abc"), Buffer.from("abc")]; // slice() of a Buffer copies nothing
+      const payloads = [bytes("abc"), Buffer.from("abc")]; // Buffer.slice() does not copy
       for (const [i, payload] of payloads.entries()) {
         await a.append("s", `x${i}`, payload);
         payload.fill(0);

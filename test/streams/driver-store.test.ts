@@ -5,7 +5,7 @@ import { DriverStore } from "../../lib/streams/driver-store.ts";
 import { MemoryDriver } from "../../lib/streams/memory.ts";
 import { append } from "./place.ts";
 
-/** A store that tells what was done with its driver. */
+/** A store that counts the calls of its driver. */
 function watched() {
   const driver = new MemoryDriver();
   const done: string[] = [];
@@ -33,7 +33,7 @@ test("a reader that has had all looks at the stream again when there is news, an
   await append(store, "s", ["c"]);
   expect(await next).toMatchObject([{ key: "c" }]);
   expect(looks("read")).toBe(2);
-  // nothing is known of another position, so the store is read
+  // the store remembers only one position, so it reads again for others
   expect(await store.read("s", 0, WAITING)).toHaveLength(3);
   expect(await store.read("s", 3, { max: 1, waitMs: 0 })).toEqual([]);
   expect(looks("read")).toBe(4);
@@ -42,7 +42,7 @@ test("a reader that has had all looks at the stream again when there is news, an
 
 test("a reader that may not have had all looks at once", async () => {
   const { store } = watched();
-  // a read that waits for news is aborted after this time
+  // aborts a read that waits, after this time
   const soon = { ...WAITING, signal: AbortSignal.timeout(5_000) };
   await append(store, "s", ["a", "b"]);
   expect(await store.read("s", 0, { ...soon, max: 1 })).toHaveLength(1);

@@ -6,7 +6,7 @@ import { streamsConform } from "./conformance.ts";
 import { waitsConform } from "./conformance-waits.ts";
 import { ALL, append, type DriverUnderTest } from "./place.ts";
 
-/** Objects of one driver; closing one of them leaves it to the others. */
+/** Stores over one driver; closing one leaves the driver open for the others. */
 const memory: DriverUnderTest = {
   name: "memory",
   place: async () => {

@@ -48,7 +48,7 @@ const messages = fc.record({
   sections: fc.dictionary(names, arrays, { maxKeys: 4, noNullPrototype: true }),
 }) as fc.Arbitrary<Message>;
 
-/** Bytes of the arrays, so that NaN and -0 count as they are. */
+/** The arrays as bytes, so that NaN and -0 compare exactly. */
 const plain = ({ kind, header, sections }: Message) => ({
   kind,
   header,
@@ -103,7 +103,7 @@ describe("refused, with HONE_ERR_FORMAT, is", () => {
     expect(() => decodeMessage(bytes)).toThrow(
       expect.objectContaining({ code: "HONE_ERR_FORMAT", message: expect.stringMatching(message) }),
     );
-  /** Gives a message the checksum and the length that belong to its bytes. */
+  /** Sets a message's checksum and length to match its bytes. */
   const sealed = (bytes: Uint8Array, from: (bytes: Buffer) => void = () => {}): Buffer => {
     const copy = Buffer.from(bytes);
     from(copy);

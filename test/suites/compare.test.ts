@@ -6,7 +6,7 @@ import { rescoreEvaluation } from "../../lib/suites/rescore.ts";
 import type { Suite } from "../../lib/suites/suite.ts";
 import { judgeHere, right, said, scratchFolder, scripted, sums } from "./scripted.ts";
 
-/** A model that answers problem n rightly where `knows(n)`, in as many tokens as `length(n)`. */
+/** A model that solves problem n if `knows(n)`, with `length(n)` tokens. */
 async function evaluated(
   model: string,
   knows: (n: number) => boolean,
@@ -44,7 +44,7 @@ test("difference, problems won and lost, and lengths, worked by hand", async () 
     lost: 1,
   });
   expect(suite.tokens).toEqual({ before: 35, after: 18.5 });
-  // the interval is that of the differences (-1, 0, 0, 0, 1, 1, 1, 0), not of two separate samples
+  // the interval of the differences (-1, 0, 0, 0, 1, 1, 1, 0), not of two separate samples
   expect(suite.interval!.low).toBeGreaterThanOrEqual(-0.25);
   expect(suite.interval!.high).toBeLessThanOrEqual(0.75);
   expect(

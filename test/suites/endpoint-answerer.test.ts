@@ -1,4 +1,4 @@
-// Against a real HTTP server of the test's own.
+// Runs against a real HTTP server.
 
 import { readdirSync, readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -138,7 +138,7 @@ test("an evaluation over a server that fails now and then ends as over one that 
       else response.end(JSON.stringify(completion(sumOf(asked))));
     };
     const plan = { dir, model: "adder", seeds: [1, 2], verifiers: judgeHere };
-    // every third try or so fails: what is an outage in one session is asked in the next
+    // about every third request fails; the next session asks again what failed in this one
     let result = await evaluateSuites(answerer, [sums(6)], plan);
     for (let session = 0; session < 20 && result.suites[0]?.absent !== 0; session++)
       result = await evaluateSuites(answerer, [sums(6)], plan);

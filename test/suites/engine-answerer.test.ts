@@ -1,4 +1,5 @@
-// Mutants tried: one seed for all draws; the budget of the model's positions ignored; prompts of one problem for another.
+// Mutants tried: one seed for all draws; the model's number of positions is ignored; a problem gets another problem's
+// prompt.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +20,7 @@ const suite = sums(6);
 const problems = Array.from({ length: 6 }, (_, i) => suite.problem(i));
 const OPTIONS = { temperature: 1, topP: 0.95, maxTokens: 40, maxRunning: 8 };
 
-/** The answers that each draw gives, by "problem attempt seed". */
+/** The answers to each draw, by "problem attempt seed". */
 async function answers(
   draws: readonly Draws[],
   options = OPTIONS,

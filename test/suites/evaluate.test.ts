@@ -1,4 +1,5 @@
-// Mutants tried: an outage kept as an answer; a completion counted before it is written; draws of the folder asked again.
+// Mutants tried: an outage is kept as an answer; a completion counts before it is written; draws in the folder are
+// asked again.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -82,9 +83,9 @@ test("a folder goes on: with more seeds, with more problems, with another suite,
     seeds: [2, 3],
   });
   expect(first.asked).toHaveLength(6);
-  // the problems of "few" are among those of "sums"
+  // the problems of "few" are a part of those of "sums"
   expect(told.at(-1)).toMatchObject({ wanted: 8, there: 8 });
-  // problems 0 to 2 with seed 3, problem 3 with both; "few" asks what is there already
+  // problems 0 to 2 with seed 3, problem 3 with both seeds; "few" needs no further completion
   expect(second.asked.sort()).toEqual(
     ["0 + 0 0 3", "1 + 1 0 3", "2 + 2 0 3", "3 + 3 0 2", "3 + 3 0 3"].map(
       (a) => `What is ${a.replace(/ 0 (\d)$/, "? 0 $1")}`,
@@ -126,7 +127,7 @@ test("an outage is no answer: it is counted, in no number, and asked again at th
   expect(answerer.asked).toHaveLength(5);
 });
 
-/** A verifier that is broken until a file is there. */
+/** A suite whose verifier throws until a file exists. */
 function flaky(): Suite {
   const url = new URL("./flaky-verifier.mjs", import.meta.url).href;
   const suite = sums(3, { name: "flaky", modules: { flaky: url }, env: ["HONE_TEST_FLAKY"] });

@@ -1,5 +1,6 @@
-// An evaluation in a process of its own: node --import tsx evaluation-child.ts <model> <folder> <completions>
-// Prints the number of completions whenever it counts more; kills itself at so many: a test that reads that may be late.
+// An evaluation in its own process: node --import tsx evaluation-child.ts <model> <folder> <completions> Prints the
+// number of completions at each increase, and kills itself at the given number, because a test that reads the output
+// would kill it late.
 import { evaluation } from "./killed-evaluation.ts";
 
 const [model, dir, until] = process.argv.slice(2) as [string, string, string];

@@ -1,4 +1,4 @@
-// What the tests of suites and their child processes share; it needs no test runner.
+// Shared by the tests of suites and their child processes; it needs no test runner.
 import { loadBuiltIn } from "../../lib/domains/index.ts";
 import type { Verdict } from "../../lib/records.ts";
 import type { VerificationRequest } from "../../lib/rewards/index.ts";
@@ -28,7 +28,7 @@ export function sums(count: number, change: Partial<Suite> = {}): Suite {
   };
 }
 
-/** The built-in verifiers, in this process. */
+/** Judges with the built-in verifiers in this process. */
 export const judgeHere = {
   async verify(requests: readonly VerificationRequest[]): Promise<Verdict[]> {
     return Promise.all(

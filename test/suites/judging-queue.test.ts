@@ -9,7 +9,7 @@ import { judgeHere, said, scratchFolder, sums } from "./scripted.ts";
 
 const suite = sums(3);
 
-/** A log that has a completion of each problem, written before by somebody who judged none. */
+/** A log with a completion of each problem, which an earlier session wrote but did not judge. */
 function logWith(texts: readonly string[]) {
   const log = new EvaluationLog(scratchFolder());
   const keys = texts.map((text, i) => {

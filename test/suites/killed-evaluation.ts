@@ -2,7 +2,10 @@ import { EngineAnswerer } from "../../lib/suites/engine-answerer.ts";
 import { evaluateSuites } from "../../lib/suites/evaluate.ts";
 import { judgeHere, sums } from "./judge-here.ts";
 
-/** The evaluation that evaluation-killed.test.ts kills: 240 completions. @param tell the number of completions whenever it counts more. */
+/**
+ * The evaluation that evaluation-killed.test.ts kills: 240 completions. @param tell called with the number of
+ * completions at each increase
+ */
 export async function evaluation(
   model: string,
   dir: string,

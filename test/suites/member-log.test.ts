@@ -1,4 +1,4 @@
-// Mutants tried: no cut at opening, no check sum, a torn member taken for damage.
+// Mutants tried: opening does not cut a torn member, there is no checksum, a torn member counts as damage.
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -70,5 +70,5 @@ test("closed it takes nothing, and a path that cannot be is told", () => {
   );
   appendFileSync(path, Buffer.alloc(7));
   truncateSync(path, statSync(path).size);
-  expect(() => [...readMemberLog(path)]).not.toThrow(); // too short for a member: torn
+  expect(() => [...readMemberLog(path)]).not.toThrow(); // too short for a member, so it counts as torn
 });

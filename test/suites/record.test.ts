@@ -34,7 +34,7 @@ test("a text that several draws gave is there once", () => {
     const { lines } = linesOfDraws(log.record, [draw(3)]);
     expect(lines).toHaveLength(1);
     log.add(lines);
-    log.add(linesOfDraws(log.record, [draw(4, "length")]).lines); // a completion cut off here is another completion
+    log.add(linesOfDraws(log.record, [draw(4, "length")]).lines); // a truncated completion counts as a different one
   }
   const record = readRecord(dir);
   expect(record.completions.size).toBe(2);

@@ -1,5 +1,6 @@
-// Every published suite from ten rows of our own in its published shape: read, asked, judged; from parquet where the set
-// is published so, from JSONL always. The right answers must count as right, and random weights must get through.
+// Reads, asks and judges every published suite with ten rows made here in its published format: from parquet if it is
+// published so, and always from JSONL. The right answers must count as right, and a model with random weights must
+// complete.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -21,7 +22,7 @@ const csv = (all: readonly Readonly<Record<string, unknown>>[]): string =>
     .join("\r\n");
 const lines = (all: readonly unknown[]): string => all.map((row) => JSON.stringify(row)).join("\n");
 
-/** Files of a suite as it is published, where that is no parquet. */
+/** The files of suites that are not published as parquet. */
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "gpqa-diamond": { "gpqa_diamond.csv": csv(rows.gpqaDiamond) },
   livecodebench: { "test5.jsonl": lines(rows.livecodebench) },
@@ -41,7 +42,7 @@ const PARQUET = {
   ifbench: rows.ifbench,
 };
 
-/** The folder with every set; @param asRows also those published as parquet are JSONL. */
+/** A folder with every set. @param asRows writes sets published as parquet as JSONL too */
 function published(asRows: boolean): string {
   const data = scratchFolder();
   const write = (path: string, text: string) => {
@@ -99,7 +100,7 @@ describe.each(Object.keys(SUITES))("%s", (name) => {
   });
 });
 
-/** The row's own gold answer; what a set without any would take, written by hand. */
+/** Returns the row's own gold answer, or one written by hand for a set without gold answers. */
 async function rightAnswers(name: string, data: string): Promise<(problem: Problem) => string> {
   const { dataset: kind, split } = SUITES[name]!;
   const path = name in FILES ? join(data, name) : join(FIXTURES, name);

@@ -1,4 +1,4 @@
-// An answerer that gives the answers a test tells it, and folders that are removed with the test.
+// An answerer with scripted answers, and folders that are removed with the test.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { solveRateBins } from "../../lib/suites/solve-rates.ts";
 import type { JudgedProblem } from "../../lib/suites/statistics/measures.ts";
 
-/** A problem with answers that are right (1) or wrong (0), each of so many tokens. */
+/** A problem with answers that are right (1) or wrong (0), each with its number of tokens. */
 const problem = (...answers: readonly (readonly [0 | 1, number])[]): JudgedProblem => ({
   subject: "s",
   level: 0,

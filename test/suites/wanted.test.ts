@@ -10,9 +10,9 @@ const keyOf = (i: number) => problemKey(suite.problem(i));
 test("every seed and attempt of every problem, less what is there and what cannot be asked", () => {
   const wanted = new Wanted([suite, sums(2, { name: "few" })], { seeds: [1, 2], attempts: 2, limit: 2 });
   expect([...wanted.problems()]).toHaveLength(4);
-  expect(wanted.completions).toBe(8); // the problems of "few" are those of "sums"
+  expect(wanted.completions).toBe(8); // both suites share the problems of "few"
   wanted.refuse(new Map([[0, "too long"]]));
-  expect(wanted.completions).toBe(8); // "few" can ask it
+  expect(wanted.completions).toBe(8); // the suite "few" still asks this problem
   wanted.refuse(new Map([0, 2].map((place) => [place, "too long"])));
   expect(wanted.completions).toBe(4);
   const record = new EvaluationRecord();

@@ -1,5 +1,6 @@
-// Stands for `hone` in tests of sweeps: `run <recipe> --dir <folder> --resume [--start-from <checkpoint>]`. What it does
-// stands in the name of the recipe: "fails", "dies", "lingers" until it is told to stop, "waits" for a file "go" in its folder; otherwise it ends well.
+// Stands in for `hone` in tests of sweeps: `run <recipe> --dir <folder> --resume [--start-from <checkpoint>]`. The
+// recipe's name chooses what it does: "fails", "dies", "lingers" until a signal stops it, "waits" for a file "go" in
+// its folder; any other name succeeds.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";

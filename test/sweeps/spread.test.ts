@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { pairedSpread, spreadOf, studentQuantile } from "../../lib/sweeps/spread.ts";
 
 test.each([
-  // tables of Student's distribution, two-sided 95 %
+  // from tables of Student's distribution, two-sided 95 %
   [1, 12.706],
   [2, 4.303],
   [3, 3.182],
@@ -17,7 +17,7 @@ test.each([
 });
 
 test("three seeds, by hand", () => {
-  // mean 4, deviations -2 -1 3: variance 14 / 2 = 7; half 4.30265 sqrt(7 / 3) = 6.5724
+  // mean 4, deviations -2 -1 3: variance 14 / 2 = 7; half-width 4.30265 sqrt(7 / 3) = 6.5724
   const spread = spreadOf([2, 3, 7])!;
   expect(spread).toMatchObject({ n: 3, mean: 4, deviation: Math.sqrt(7) });
   expect(spread.interval!.low).toBeCloseTo(4 - 6.5724, 4);
@@ -37,7 +37,7 @@ test("differences are taken seed by seed", () => {
     [2, 10],
     [3, 100],
   ]);
-  // 8 - 5 and 10 - 9
+  // the differences are 8 - 5 and 10 - 9
   expect(pairedSpread(a, b)).toMatchObject({ n: 2, mean: 2, deviation: Math.SQRT2 });
   expect(pairedSpread(a, new Map([[7, 1]]))).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import type { EvaluationTable, Score } from "../../lib/report/index.ts";
 import type { CellResult, RunResult } from "../../lib/sweeps/results.ts";
 import { syntheticSummary } from "../report/synthetic-run-folder.ts";
 
-/** Of a run with made-up numbers: score and solve rate are one number, a domain a name. */
+/** Facts of a made-up run, by domain; its solve rate equals its score. */
 export interface SyntheticRunFacts {
   readonly seed: number;
   readonly before?: Readonly<Record<string, readonly [score: number, tokens: number]>>;
@@ -51,7 +51,7 @@ export const syntheticCell = (name: string, runs: readonly SyntheticRunFacts[]):
   runs: runs.map(syntheticRun),
 });
 
-/** @param correct one a attempt; @param tokens likewise. */
+/** @param correct one value per attempt @param tokens one value per attempt */
 export function answersTo(
   id: string,
   correct: readonly (0 | 1)[],

@@ -21,7 +21,7 @@ const other = syntheticCell("other", [
 test("a row a cell: mean, deviation, interval, and differences from the first seed by seed", () => {
   const { head, rows } = overviewTable([base, other]);
   expect(head.slice(0, 4)).toEqual(["cell", "runs", "score", "95 %"]);
-  // 0.5, 0.7: deviation 0.1414, half 12.7062 * 0.1; 20, 24: deviation 2.828, half 25.412
+  // 0.5, 0.7: deviation 0.1414, half-width 12.7062 * 0.1; 20, 24: deviation 2.828, half-width 25.412
   expect(rows[0]).toEqual([
     "base",
     "2",

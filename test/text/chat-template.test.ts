@@ -1,4 +1,5 @@
-// Every golden rendering of nine templates, made by transformers; then the errors, by template and line.
+// Compares with every golden rendering of nine templates, made by transformers; then tests the errors, by template and
+// line.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -8,7 +8,7 @@ const SPECIALS = ["<pad>", "<bos>", "<eos>", "<think>", "</think>"];
 const CHARACTERS = [...Array.from({ length: 95 }, (_, i) => String.fromCharCode(32 + i)), "\n"];
 const VOCABULARY = [...SPECIALS, ...CHARACTERS, ...QUICKSTART_LEXICON];
 
-/** Longest match by trying every token at every position. */
+/** Longest match: tries every token at every position. */
 function encodeByBruteForce(text: string, vocabulary: readonly string[]): number[] {
   const ids: number[] = [];
   for (let at = 0; at < text.length; ) {

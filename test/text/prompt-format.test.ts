@@ -13,9 +13,10 @@ import { golden, goldenText } from "../fixtures/goldens.ts";
 import { TEMPLATE, writeModelFiles } from "../fixtures/model-folder.ts";
 import { smallTokenizer } from "../native/small-tokenizer.ts";
 
-// Mutants tried: the ending token kept in the text; a textless id counted and decoded; tools dropped for a template that
-// shows them; the system message put before a conversation that has one; ends without the template's own; a template of
-// the recipe read without the folder's bos; a thought closed in the prompt, or opened in a message, taken for open.
+// Mutants tried: the text keeps the ending token; an id without text is counted and decoded; tools are dropped for a
+// template that shows them; a conversation with a system message gets a second one; the template's own end is not a
+// stop id; the recipe's template is read without the folder's bos; a thought that is closed in the prompt, or opened in
+// a message, counts as open.
 
 let folder = "";
 beforeEach(() => {
@@ -144,7 +145,7 @@ describe.skipIf(noAddon !== undefined)("a chat format", () => {
     configure({ eos_token: "<s>" });
     writeFileSync(join(folder, "chat_template.jinja"), TEMPLATE.replace("{{ eos_token }}", "</s>"));
     writeFileSync(join(folder, "generation_config.json"), JSON.stringify({ eos_token_id: [7] }));
-    expect(open().format.stopIds).toEqual([260, 7, 259]); // </s> of the template, also config.json's; <s> is eos_token
+    expect(open().format.stopIds).toEqual([260, 7, 259]); // </s> from the template and config.json, then <s> as eos_token
     expect(open({ stopIds: [9] }).format.stopIds).toEqual([9]);
   });
 
@@ -253,7 +254,7 @@ test.skipIf(templates === undefined || !qwen2 || noAddon !== undefined)(
       const format = chatFormat(folder, tokenizer, { variables: one.kwargs, stopIds: [0] });
       const { messages, rendered } = one;
       const tools = one.tools === null ? undefined : membersOf(line).get("tools")!;
-      // a template that shows no tools has a request in words instead
+      // templates that show no tools get a request in words instead
       if (tools !== undefined && !/function/.test(rendered)) continue;
       const ids = format.prompt({ question: "", messages, ...(tools !== undefined && { tools }) });
       expect([...ids]).toEqual([...tokenizer.encode(rendered)]);

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The small tokenizer with a template of one's own. */
+/** The small tokenizer with the given template. */
 function open(template?: string, variables = {}) {
   if (template !== undefined) {
     const config = { bos_token: "<s>", eos_token: "</s>", chat_template: template };
@@ -46,7 +46,7 @@ test.skipIf(noAddon !== undefined)(
     const text = (ended?: number) => tokenizer.decode(turns().observation("91 the", ended));
     expect(text(end)).toBe("\n[tool]91 the</s>\n[assistant]");
     expect(text(undefined)).toBe("</s>\n[tool]91 the</s>\n[assistant]");
-    // another end than the template's stands in its place
+    // an end token other than the template's replaces it
     expect(text(tokenizer.idOf("<think>"))).toBe("\n[tool]91 the</s>\n[assistant]");
     expect([...turns().observation("91 the", end)]).toEqual([
       ...tokenizer.encode("\n[tool]91 the</s>\n[assistant]"),
@@ -61,7 +61,7 @@ test.skipIf(noAddon !== undefined)("special tokens spelled in an observation are
   expect(tokenizer.decode(ids)).toBe("\n[tool]a</s><s>\ufffd</s>\n[assistant]");
   expect([...ids].filter((id) => id === end)).toHaveLength(1);
   expect([...ids].filter((id) => id === tokenizer.idOf("<s>"))).toHaveLength(0);
-  // half of one on each side of the border is none either
+  // a special token split across the border is not one
   const split = open("{% for m in messages %}[{{ m.role }}]{{ m.content }}</s>{% endfor %}<");
   const joined = split.turns().observation("x<", end);
   expect(split.tokenizer.decode(joined)).toBe("[tool]x<</s><");

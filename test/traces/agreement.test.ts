@@ -5,7 +5,8 @@ const times = (n: number, a: string | undefined, b: string | undefined) =>
   Array.from({ length: n }, () => [a, b] as const);
 
 test("kappa of Cohen's kind of table, worked out by hand", () => {
-  // 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: agreed 35/50; chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5; (0.7 - 0.5) / 0.5.
+  // 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed agreement 35/50; by chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5; kappa
+  // (0.7 - 0.5) / 0.5.
   const pairs = [
     ...times(20, "y", "y"),
     ...times(5, "y", "n"),
@@ -18,7 +19,8 @@ test("kappa of Cohen's kind of table, worked out by hand", () => {
 });
 
 test("kappa of three names with unequal habits, worked out by hand", () => {
-  // a: 4/10 and 5/10, b: 4/10 and 2/10, c: 2/10 and 3/10; chance 0.2 + 0.08 + 0.06 = 0.34; agreed 3 + 2 + 1 of 10.
+  // a: 4/10 and 5/10, b: 4/10 and 2/10, c: 2/10 and 3/10; agreement by chance 0.2 + 0.08 + 0.06 = 0.34, observed 3 + 2
+  // + 1 of 10.
   const pairs = [
     ...times(3, "a", "a"),
     ...times(1, "a", "c"),

@@ -9,7 +9,7 @@ import { thought } from "./small-evaluation.ts";
 const SETUP = "We are given a field of 40 metres by 25 metres.";
 const FORWARD = "The fence has a length of twice 65, which makes 130 metres.";
 
-/** The label of a step that stands third in a thought. */
+/** The label of a step that is the third of a thought. */
 const labelOf = (text: string): Category => labelByRules(stepsOf(thought(SETUP, FORWARD, text)))[2]!;
 
 test.each<[Category, string]>([

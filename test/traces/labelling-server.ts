@@ -7,14 +7,14 @@ export interface Asked {
   readonly seed: number;
   readonly temperature: number;
   readonly kind: "split" | "label";
-  /** The pieces or steps that a request numbers. */
+  /** The numbered pieces or steps of a request. */
   readonly texts: readonly string[];
 }
 
 /** The server's reply: a text, an HTTP status, or no reply at all. */
 type Said = string | number | "silence";
 
-/** A server that divides traces and labels steps: every second piece begins a step, and `category` gives the labels. */
+/** A server that divides traces and labels steps: every second piece starts a step, and `category` gives the labels. */
 export class LabellingServer extends LocalServer {
   readonly asked: Asked[] = [];
   script: (asked: Asked, count: number) => Said = (asked) => this.proper(asked);

@@ -11,7 +11,7 @@ interface Change {
   readonly second?: Labels;
 }
 
-/** A trace of steps of so many characters. */
+/** A trace whose steps have these categories and numbers of characters. */
 function read(steps: readonly (readonly [Category | undefined, number])[], change: Change = {}): ReadTrace {
   const text = steps.map(([, length]) => "x".repeat(length)).join("");
   const starts = steps.map((_, i) => steps.slice(0, i).reduce((sum, [, length]) => sum + length, 0));
@@ -60,7 +60,7 @@ test("steps per trace, tokens per step and shares, worked out by hand", () => {
   expect(value(measures.sizes, "tokens per step, right answers")).toBe(40);
   expect(value(measures.ofSteps, F)).toBeCloseTo(3 / 5, 12);
   expect(value(measures.ofSteps, "non-linear, together")).toBeCloseTo(2 / 5, 12);
-  // 80 tokens over 40 characters, 160 over 80: two a character; 20 tokens are unclassified.
+  // 80 tokens over 40 characters, 160 over 80: two per character; 20 tokens are unclassified.
   expect(value(measures.ofLength, F)).toBeCloseTo((60 + 60) / 220, 12);
   expect(value(measures.ofLength, V)).toBeCloseTo(20 / 220, 12);
   expect(measures.sides[0]).toMatchObject({
@@ -85,7 +85,7 @@ test("a difference is the second less the first, paired over problems: what move
   expect(steps!.difference!.interval!.low).toBeCloseTo(2, 9);
   expect(steps!.difference!.interval!.high).toBeCloseTo(2, 9);
   const { low, high } = steps!.sides[0]!.interval!;
-  // Standard error of the mean of 3..14: 3.452 / sqrt(12) = 0.997.
+  // The standard error of the mean of 3..14 is 3.452 / sqrt(12) = 0.997.
   expect(low).toBeGreaterThan(8.5 - 2.6);
   expect(low).toBeLessThan(8.5 - 1.4);
   expect(high).toBeGreaterThan(8.5 + 1.4);

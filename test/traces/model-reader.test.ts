@@ -1,4 +1,4 @@
-// Against a real HTTP server of the test's own.
+// Runs against a real HTTP server.
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { AnswerCache } from "../../lib/traces/answer-cache.ts";

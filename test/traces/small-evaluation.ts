@@ -16,7 +16,7 @@ export interface SmallDraw {
 
 export const freshDir = (): string => mkdtempSync(join(tmpdir(), "hone-traces-"));
 
-/** An evaluation's folder with these completions, as `hone eval` would have written it. @returns the folder */
+/** Writes an evaluation's folder with these completions, as `hone eval` does. @returns the folder */
 export function smallEvaluation(model: string, draws: readonly SmallDraw[], dir = freshDir()): string {
   expectManifest(dir, model, { model });
   using log = new EvaluationLog(dir);
@@ -56,6 +56,6 @@ const problemOf = (question: string): Problem => ({
   reference: "1",
 });
 
-/** A thought of these paragraphs, followed by an answer. */
+/** A thought with these paragraphs, followed by an answer. */
 export const thought = (...paragraphs: readonly string[]): string =>
   `<think>\n${paragraphs.join("\n\n")}\n</think>\n\nThe answer is 7.`;

@@ -1,4 +1,4 @@
-// Mutants tried: the rows of the first groups alone, a text that is not cut, half a character at the cut.
+// Mutants tried: only the first groups have rows, long texts are not cut, the cut splits a character.
 import { expect, test } from "vitest";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { completionTable, isDue, MOST_CHARS, MOST_ROWS } from "../../lib/trackers/completions.ts";

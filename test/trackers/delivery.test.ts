@@ -1,4 +1,4 @@
-// A real server that misbehaves in every way that one can, and a tracker that posts to it through the shipped client.
+// Uses a real server that fails in every way, and a tracker that posts to it through the shipped client.
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { bodyOf, eventually, runIn, SwitchedServer, scratch } from "./fixtures.t
 
 const QUICK = { firstPauseMs: 5, longestPauseMs: 20 };
 
-/** A tracker that posts each portion as it is. */
+/** A tracker that posts each portion unchanged. */
 const poster = (url: string): Tracker => ({
   name: "poster",
   send: (entries, { signal }) => ask({ url, json: entries, signal }),

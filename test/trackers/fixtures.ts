@@ -39,7 +39,7 @@ export const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(parts).toString();
 };
 
-/** An HTTP server that can be switched off and on again at its port; `behaviour` says how it answers at the moment. */
+/** An HTTP server that can be switched off, and on again at its port; `behaviour` answers its requests. */
 export class SwitchedServer {
   readonly port: number;
   behaviour: (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -91,7 +91,7 @@ export class SwitchedServer {
   }
 }
 
-/** Resolves when `holds` returns true; fails after some seconds. */
+/** Resolves when `holds` returns true; rejects after some seconds. */
 export async function eventually(holds: () => boolean, what = "what was waited for"): Promise<void> {
   const until = performance.now() + patient(5000);
   while (!holds()) {

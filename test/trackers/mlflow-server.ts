@@ -1,5 +1,5 @@
-// What an MLflow tracking server does, from its REST reference alone: it refuses every field, key and size that the
-// reference does not have, keeps every point it is sent, and shares nothing with the tracker.
+// A stand-in for an MLflow tracking server, written from the REST reference alone: it refuses every field, key and size
+// that the reference lacks, keeps every point, and shares no code with the tracker.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { bodyOf } from "./fixtures.ts";
 
@@ -77,7 +77,7 @@ export class MlflowServer {
   readonly runs: Run[] = [];
   readonly authorizations = new Set<string | undefined>();
   batches = 0;
-  /** Where the artifacts of a run are; the proxy serves only addresses of this form. */
+  /** The location of a run's artifacts; the proxy serves only addresses of this form. */
   artifactRoot = "mlflow-artifacts:/1";
 
   readonly answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -160,7 +160,7 @@ export class MlflowServer {
     return { run: shown(run) };
   }
 
-  /** Finds runs; of the filter language it understands only a comparison with one tag. */
+  /** Finds runs; the only filter it supports compares one tag. */
   #search({ experiment_ids, filter }: Record<string, never>): unknown {
     const asked = /^tags\."([^"]+)" = '([^']*)'$/.exec(filter!);
     if (asked === null) throw invalid(`filter ${String(filter)}`);

@@ -1,4 +1,4 @@
-// Mutants tried: metrics before tables, the tag without its bound, a refused table that stops the metrics.
+// Mutants tried: metrics are sent before tables, the tag is unbounded, a refused table stops the metrics.
 import { expect, test } from "vitest";
 import { MlflowTracker } from "../../lib/trackers/mlflow.ts";
 import { runIn, SwitchedServer, stepOf } from "./fixtures.ts";

@@ -1,4 +1,4 @@
-// Against a strict stand-in here, and against a real server where HONE_MLFLOW_PYTHON names a Python that has mlflow.
+// Runs against a strict stand-in, and against a real server if HONE_MLFLOW_PYTHON names a Python with mlflow.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -57,7 +57,7 @@ test("a portion whose answer was lost is not there twice, nor is a run, nor a st
   const { store, server } = await served();
   const first = tracker(server.url);
   const { answer } = store;
-  // does everything, and every third answer is lost
+  // handles every request, but drops every third answer
   let n = 0;
   server.behaviour = async (request, response) => {
     n += 1;
@@ -79,7 +79,7 @@ test("a portion whose answer was lost is not there twice, nor is a run, nor a st
   expect(points(store)).toEqual([1, 2, 3]);
   expect(store.runs[0]!.status).toBe("KILLED");
   server.behaviour = answer;
-  // the process was killed before it noted any of that, and the run went on from the checkpoint of step 1
+  // the process was killed before it noted what it had sent, and the run resumed from the checkpoint of step 1
   const next = tracker(server.url);
   const anew = [2, 3, 4].map((step) => ({ ...stepOf(step, { "score/mean": 0.9 }), sitting: 2 }));
   await next.send(anew, { run, signal, memory: undefined });

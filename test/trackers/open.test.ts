@@ -1,4 +1,4 @@
-// Runs on a core without arithmetic, through createRun: killed, resumed, with servers that are away.
+// Runs through createRun on a core without arithmetic: killed, resumed, with servers that are down.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";

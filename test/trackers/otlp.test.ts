@@ -89,7 +89,7 @@ test("every stage that a step can measure begins where the one before ended, the
   const whole = { ...stepOf(2, { ...Object.fromEntries(lengths), "time/step": total }), rollout };
   const spans = spansOf(tracesBody([whole], { run }));
   const begun = spans.findIndex(({ name }) => name === "step");
-  const stages = STEP_STAGES.slice(0, -1); // time that no stage claims gets no span
+  const stages = STEP_STAGES.slice(0, -1); // time outside of all stages gets no span
   let from = end - Math.round(1000 * total);
   expect(spans[begun]).toMatchObject({ startTimeUnixNano: nano(from), endTimeUnixNano: nano(end) });
   for (const [i, name] of stages.entries()) {

@@ -62,7 +62,7 @@ test("a cursor behind the file's end (killed between emptying it and saying so) 
   spool.append(stepOf(10));
   expect([numbers(spool.next(5).entries), spool.delivered.sent]).toEqual([[10], 9]);
   const metrics = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`metric/${i}`, i]));
-  for (const step of [11, 12]) spool.append(stepOf(step, metrics)); // after these steps the process is killed too
+  for (const step of [11, 12]) spool.append(stepOf(step, metrics)); // after these steps the process is killed again
   const next = new Spool(folder, "t");
   expect([next.waiting, numbers(next.next(5).entries)]).toEqual([3, [10, 11, 12]]);
   next.close();

@@ -1,4 +1,4 @@
-// Mutants tried: a table that a resume took back left in its place, a foreign file deleted.
+// Mutants tried: a table of steps that a resume dropped stays, an unrelated file is deleted.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

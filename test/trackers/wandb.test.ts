@@ -1,5 +1,5 @@
-// The reader here is written from the format's description alone: LevelDB's log with W&B's header and CRC, and the field
-// numbers of wandb_internal.proto. docs/how-to/trackers.md says what the real client read.
+// This reader follows the format's description alone: LevelDB's log with W&B's header and CRC, and the field numbers of
+// wandb_internal.proto. docs/how-to/trackers.md reports how the real client read the files.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -11,7 +11,7 @@ test("judges a case of a domain, strictly or as the reference implementation doe
     status: "wrong",
     score: 0,
   });
-  // The reference implementation takes a box out of the thoughts; strict reads the answer alone.
+  // The reference implementation takes a box from the reasoning; strict reads the answer alone.
   const thought = { response: "<think>\\boxed{0.5}</think> I do not know", gold: "0.5" };
   await using reference = new Verifiers({ compat: "reference" });
   await expect(reference.judge("math", thought)).resolves.toMatchObject({ status: "correct" });
@@ -27,7 +27,7 @@ test("an unknown domain and a case without its fields are errors that say what i
   await expect(verifiers.judge("math", { response: "x" })).rejects.toMatchObject({ code: "HONE_ERR_DATA" });
 });
 
-/** The x of "Solve ax+b=c mod m", or the end of "Apply to x: +3 *2 mod m", by trying and by applying. */
+/** Solves "Solve ax+b=c mod m" by trial, and "Apply to x: +3 *2 mod m" step by step. */
 function solved(question: string): number {
   const [, a, b, c, modulus] = /^Solve (\d+)x\+(\d+)=(\d+) mod (\d+)$/.exec(question)?.map(Number) ?? [];
   if (modulus !== undefined)

@@ -5,7 +5,7 @@ const BESIDE =
   "(?:or|and|also|either|both|alternatively|maybe|perhaps|possibly|probably|unless|even|then|but|though|although|plus|versus|vs|to|through|as well as|und|oder|ou|y|o|e)";
 /** Text between two joined letters: punctuation, fonts, joining words; a period only inside a list of letters. */
 const CONNECTOR = `(?:[\\s*_$(){}\\[\\]"'“”‘’\`,;:/&|+=<>~→⇒⟶↔–—\\\\-]|\\\\?(?:boxed|text|textbf|textit|mathrm|mathbf|quad|qquad|cup|lor|vee|wedge|land|cap|to|rightarrow|implies)\\b|\\b${BESIDE}\\b\\.?|${KIND}\\b|\\.(?!\\s|$)|…|和|或|与|及|、|，)`;
-/** Words that leave open which option it is, anywhere in the sentence of one. */
+/** Words which show, anywhere in the sentence that names an option, that the choice is still open. */
 const OPEN =
   "(?:or|also|either|both|alternatively|maybe|perhaps|possibly|unless|equally|likewise|as well|(?:could|might|may|can)(?:\\s{1,4}(?:also|well|equally|just as well)){0,2}\\s{1,4}be)";
 /** More options in a list: "A, B and D are wrong". */

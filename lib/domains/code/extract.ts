@@ -1,6 +1,6 @@
 import { trim } from "../../python/text.ts";
 
-/** The answer ends at the first of these; the last one is a horizontal rule in markdown. */
+/** The answer ends at the first of these marks; the last mark is a horizontal rule in markdown. */
 const ENDS = ["[END FINAL RESPONSE]", "<|end|>", "</s>", "<|im_end|>", "<|endoftext|>", "\n---\n"];
 
 /**
@@ -46,8 +46,8 @@ interface FencedBlock {
 }
 
 /**
- * Backticks open a block anywhere in a line, tildes at its start; the next fence at least as long closes it. Of a block
- * in a quotation the marks of the quotation are left out.
+ * Backticks open a block anywhere in a line, tildes only at its start; the next fence of at least that length closes
+ * it. Removes the quotation marks `>` from a block inside a quotation.
  */
 function fencedBlocks(text: string): FencedBlock[] {
   const opening = /(?<!`)(`{3,})(?!`)([^\n`]*)\n|^[^\S\n>]*(?:>[^\S\n>]*)*(~{3,})(?!~)([^\n]*)\n/gm;

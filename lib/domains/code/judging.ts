@@ -12,7 +12,7 @@ const SPARE_OUTPUT_BYTES = 1 << 20;
 
 /** Rules in which strict and reference judging differ; the rest is below. */
 export interface Rules extends TestReading {
-  /** The program in a completion; undefined without one. */
+  /** Returns the program in a completion; undefined if there is none. */
   programIn(completion: string): string | undefined;
   /** How the sandbox runs the program. */
   readonly dialect: PythonProgram["dialect"];

@@ -20,7 +20,7 @@ export const REFERENCE: Rules = {
   equals: (actual, expected) =>
     equals(actual.type === "tuple" ? { ...actual, type: "list" } : actual, expected),
 
-  /** A word on standard error is taken for a crash, and two names for a program that does not compile. */
+  /** Any of these words on standard error indicates a crash; two error names indicate a program that does not compile. */
   complaintOf(stderr) {
     if (!/traceback|syntaxerror|indentationerror|exception/i.test(stderr)) return undefined;
     return /SyntaxError|IndentationError/.test(stderr) ? "syntax" : "crash";

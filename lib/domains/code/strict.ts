@@ -18,7 +18,10 @@ export const STRICT: Rules = {
   /** Lists of lines are joined. */
   textOf: (value) => (value.type === "list" ? value.items.map(strOf).join("\n") : strOf(value)),
 
-  /** As in LiveCodeBench; in a row of values "100" is a string. */
+  /**
+   * Parses a JSON result only if the arguments are JSON texts, as LiveCodeBench does; in a row of values, the result
+   * "100" is a string.
+   */
   resultIsJson: (argumentsAreJson) => argumentsAreJson,
 
   dialect: "script",

@@ -17,7 +17,7 @@ export interface ParameterType {
 export interface FunctionSchema {
   readonly name: string;
   readonly parameters: ReadonlyMap<string, ParameterType>;
-  /** Undefined if the schema has no list of required parameters. */
+  /** Undefined if the schema lists no required parameters. */
   readonly required: readonly string[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Entry {
   readonly category: string;
   readonly language: Language;
   readonly functions: readonly FunctionSchema[];
-  /** Undefined for categories that only ask whether there is a call. */
+  /** Undefined for categories that only check whether there is a call. */
   readonly expected: readonly ExpectedCall[] | undefined;
 }
 
@@ -73,7 +73,7 @@ function fault(id: string, what: string, row: unknown): HoneError {
 /** "live_multiple_2-1-0" is of live_multiple. */
 export const categoryOf = (id: string): string | undefined => /^([a-z][a-z_]*)_\d[\d-]*$/.exec(id)?.[1];
 
-/** A dict's values by key; keys that are no text cannot come from JSON. */
+/** A dict's values by key; JSON has only string keys. */
 const asDict = (value: PythonValue | undefined): Dict | undefined =>
   value?.type === "dict"
     ? new Map(value.entries.map(([key, item]) => [key.type === "str" ? key.value : "", item]))

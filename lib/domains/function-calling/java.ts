@@ -71,7 +71,7 @@ function fromArray(text: string, items: string | undefined): PythonValue {
   return list(parts.map((part) => (items === undefined ? fromValue(part) : fromJava(part, items))));
 }
 
-/** `new ArrayList<T>(Arrays.asList(a, b))`, `new ArrayList<T>() {{ add(a); add(b); }}` or an empty one. */
+/** Reads `new ArrayList<T>(Arrays.asList(a, b))`, `new ArrayList<T>() {{ add(a); add(b); }}` or an empty list. */
 function fromArrayList(text: string, items: string | undefined): PythonValue {
   const element = (part: string) => {
     if (items === "char" || items === "String") return str(part.slice(1, -1));

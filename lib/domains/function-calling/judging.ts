@@ -9,7 +9,7 @@ import { readSourceCalls } from "./source-calls.ts";
 /** JSON or other call markup of chat templates; or a response of calls in Python syntax alone, as BFCL requests. */
 export type Dialect = "tool_calls" | "python";
 
-/** The contents of a completion, before they are compared with what is expected. */
+/** What a completion contains, before it is compared with the expected calls. */
 export interface Reading {
   /** The part of the completion that was read. */
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Rules extends CheckRules {
   isMarked(text: string): boolean;
   /** The calls of a text in that dialect. */
   readMarked(text: string, entry: Entry): Calls;
-  /** The verdict in cases that do not depend on whether the calls are those expected. */
+  /** The verdict in cases where it does not depend on whether the calls match the expected ones. */
   decide?(entry: Entry, reading: Reading, completion: Completion): ScoredVerdict | undefined;
   /** The score, below 1, if this share of the calls is right. */
   creditFor(matched: number): number;

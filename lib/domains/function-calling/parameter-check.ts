@@ -111,7 +111,7 @@ function checkType(
   return usual === value.type ? { isVariable: true } : "type_error:simple";
 }
 
-/** An allowed value that is no list lets any elements pass. */
+/** If an allowed value is not a list, any elements pass. */
 function elementsFit(value: PythonValue, allowed: PythonValue, nested: TypeName): boolean {
   if (allowed.type !== "list" || value.type !== "list") return true;
   const usual = typeOfAllowed(allowed.items);

@@ -10,9 +10,10 @@ const TAG = /<(\/?)tool_calls>/gi;
 export const hasToolCalls = (text: string): boolean => /<tool_calls>/i.test(text);
 
 /**
- * The calls in the last `<tool_calls>` block that is not blank, as the reference reads them: JSON, a list of calls or one
- * call, each as {name, arguments}, as {function: {name, arguments}} or as {name: arguments}; `arguments` may be JSON in a
- * string. What cannot be read is ignored: JSON and items of the list count as no call, arguments as none.
+ * The calls in the last non-blank `<tool_calls>` block, as the reference reads them: JSON, a list of calls or one
+ * call, each as {name, arguments}, as {function: {name, arguments}} or as {name: arguments}; `arguments` may be JSON
+ * in a string. Ignores unreadable parts: unreadable JSON or list items count as no call, unreadable arguments as
+ * none.
  */
 export function readToolCalls(text: string): Calls {
   const blocks = blocksOf(text);

@@ -6,7 +6,7 @@ const NO_KEYS: ReadonlySet<string> = new Set();
 
 /** How a value is compared with the allowed ones. */
 export interface Comparison {
-  /** The form in which texts are compared: strict compares them unchanged. */
+  /** Normalises texts before a comparison; strict judging leaves them unchanged. */
   form(text: string): string;
   /** @param isFloat true if the schema's type is float, so that the spelling of an allowed number does not matter. */
   equal(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean;

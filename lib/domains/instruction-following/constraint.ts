@@ -37,5 +37,5 @@ export function constraint<S extends z.ZodType>(
   };
 }
 
-/** The constraint, judged by strict on the response as it is written: see `verbatim`. */
+/** Makes strict judge the response exactly as written; see `verbatim`. */
 export const verbatim = (kind: Constraint): Constraint => ({ ...kind, verbatim: true });

@@ -5,8 +5,8 @@ import type { Rules } from "./judging.ts";
 import { shownText } from "./text/shown-text.ts";
 
 /**
- * Constraints as training judges them: on what a reader sees of the response after its thought, with the exploits of the
- * checkers closed. A response without a visible word follows nothing.
+ * Judges constraints for training: on the text that a reader sees after the thought, with the checkers' exploits
+ * closed. A response without a visible word follows no constraint.
  */
 export const STRICT: Rules = {
   responseOf: finalResponse,
@@ -20,7 +20,7 @@ function bind(kind: Constraint, args: Readonly<Record<string, unknown>>): Check 
   return ({ shown }) => !isWordless(shown.raw) && check(shown);
 }
 
-/** The arguments with their texts as a reader sees them, so that they are compared with what he sees of the response. */
+/** The arguments, with their texts converted like the response (shownText), so that the two can be compared. */
 function shownArguments(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(args).map(([name, value]) => [name, shownValue(value)]));
 }

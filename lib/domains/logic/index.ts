@@ -6,7 +6,7 @@ import { latinSquare as drawLatinSquare, truthTable as drawTruthTable } from "./
 import { i3Logic } from "./read/i3-logic.ts";
 import { TASKS } from "./tasks.ts";
 
-/** The generators are many: those who draw load them. */
+/** Loads the generators on demand, because there are many. */
 async function drawn(tasks: readonly string[]): Promise<readonly Family[]> {
   const { PUZZLES } = await import("./puzzles.ts");
   return PUZZLES.filter(({ task }) => tasks.includes(task)).map(asFamily);

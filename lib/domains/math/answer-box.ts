@@ -12,7 +12,7 @@ const ALTERNATIVE = new RegExp(
   `^${SET_IN}{0,12},?${SET_IN}{0,12}(?:[/|]|(?:or|alternatively|otherwise|else)\\b)(?:[\\s,]{0,4}(?:maybe|perhaps|possibly|even|else|if (?:not|wrong))\\b){0,3}[\\s,:]{0,4}(?![^\\n]{0,40}\\\\boxed)`,
   "i",
 );
-/** A number behind "or", or before it. */
+/** A number after "or", or before it. */
 const VALUE = String.raw`[-−]?(?:\d+(?:\.\d+)?(?:\s*/\s*\d+)?|\\d?frac\s*\{[^{}]{1,20}\}\s*\{[^{}]{1,20}\})`;
 const VALUE_BEHIND = new RegExp(`^${SET_IN}{0,12}(${VALUE})(?=[\\s$*)\\]]{0,6}(?:[.,;!\\n]|\\\\[)\\]]|$))`);
 const VALUE_BEFORE = new RegExp(

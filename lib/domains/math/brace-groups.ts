@@ -2,7 +2,7 @@ const CLOSING: Readonly<Record<string, string>> = { "(": ")", "{": "}" };
 const IN_PARENTHESES = /(?:\\sqrt(?:\s*\[[^\][]*\])?|\^)\s*\(/g;
 const OVER = /\\over(?![A-Za-z])/;
 
-/** \sqrt(x+1), \sqrt[3](2) and 2^(n(n+1)) with their parentheses as the braces that the grammar wants. */
+/** Replaces the parentheses of \sqrt(x+1), \sqrt[3](2) and 2^(n(n+1)) by braces, which the grammar requires. */
 export function bracedArguments(text: string): string {
   let done = text;
   for (const match of [...text.matchAll(IN_PARENTHESES)]) {
@@ -30,7 +30,7 @@ export function withoutLabelledBraces(text: string): string {
   return withoutLabelledBraces(text.slice(0, match.index) + text.slice(open, close + 1) + after);
 }
 
-/** {a+b \over c} as {\frac{a+b}{c}}: \over divides all that stands in its group. */
+/** Rewrites {a+b \over c} as {\frac{a+b}{c}}; \over divides everything in its group. */
 export function fractionsOfOver(text: string): string {
   const match = OVER.exec(text);
   if (match === null) return text;

@@ -17,7 +17,7 @@ export abstract class CallParser extends NameParser {
   /** A product; in the argument of a function written without parentheses it stops before the next function. */
   protected abstract term(inArgument: boolean): Value;
   protected abstract primary(): Value;
-  /** A group in braces, or one factor. */
+  /** Parses a group in braces, or one factor. */
   protected abstract argument(): Expr;
   protected abstract inside(close: string): Expr;
   protected abstract listInside(): List;

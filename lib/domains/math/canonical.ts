@@ -93,7 +93,7 @@ function integerPower(base: Fraction, exponent: number, field: FractionField): F
   return result;
 }
 
-/** A rational to a rational power that is no integer: square-free roots of its factors. */
+/** A rational number to a rational, non-integer power, as square-free roots of its prime factors. */
 function rationalRoot(value: Rational, exponent: Rational, field: FractionField): Fraction {
   if (value.n === 0n) {
     if (exponent.n < 0n) throw new q.Undefined("division by zero");

@@ -11,7 +11,7 @@ import { type Expr, freeSymbols, isExpr, onlySymbols, type Relation, type Value 
 
 /** Reference: decimals compare after rounding to this many places. */
 const PLACES = 6;
-/** Reference: constants closer than 2^-49 are equal, whatever their size. */
+/** Reference: constants that differ by less than 2^-49 are equal, whatever their size. */
 const CHOPPED_BITS = 49;
 const CHOPPING_BITS = 128;
 
@@ -65,7 +65,7 @@ const isAssignment = (v: Value, strict: boolean): v is Relation =>
 
 const isApplied = (v: Value): boolean => v.kind === "call" && v.name.length === 1;
 
-/** Chains cut to "first = last"; a lone value is compared with the value the other side assigns. */
+/** Shortens chains to "first = last". If only one side is an assignment, compares its value with the other side. */
 function unassigned(gold: Value, answer: Value, strict: boolean): readonly [Value, Value] {
   const g = isAssignment(gold, strict) ? shortened(gold) : gold;
   const a = isAssignment(answer, strict) ? shortened(answer) : answer;
@@ -139,7 +139,7 @@ function letters(e: Expr): readonly string[] | undefined {
 const isNumber = (e: Expr): boolean =>
   e.kind === "number" || (e.kind === "percent" && e.of.kind === "number");
 
-/** Compares constants as the reference does if one is a decimal; undefined if one has no real value. */
+/** Compares constants as the reference does if one of them is a decimal; undefined if one of them has no real value. */
 function roundedMatch(gold: Expr, answer: Expr, how: Comparison): boolean | undefined {
   const a = exactValue(gold, how.budget);
   const b = exactValue(answer, how.budget);

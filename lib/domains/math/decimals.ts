@@ -6,7 +6,7 @@ import { contains, type Expr } from "./syntax.ts";
 
 /** A decimal with this many places may be a rounded value; one with fewer is exact. */
 const ROUNDED_PLACES = 6;
-/** They must also agree to this relative error, or else 0.0000004 would equal 0. */
+/** The two must also agree to this relative error; otherwise 0.0000004 would equal 0. */
 const RELATIVE_ERROR: Rational = { n: 1n, d: 10_000n };
 
 export const isDecimal = (e: Expr): boolean =>
@@ -27,7 +27,7 @@ export function decimalsMatch(gold: Expr, answer: Expr, budget: Budget): boolean
   return r >= ROUNDED_PLACES && shortens(y, x, r);
 }
 
-/** Digits after the point that write the number exactly; 0 for one that no decimal is. */
+/** Number of decimal places that represent the number exactly; 0 if no decimal does. */
 function places(value: Rational | undefined): number {
   if (value === undefined) return 0;
   const [twos, twoless] = multiplicity(value.d, 2n);

@@ -1,12 +1,12 @@
 /**
- * Elementary functions of reals, each good to within a few units of the last place of the arithmetic it is given.
- * Sources: argument reduction and Taylor series; Newton's method for logarithms and angles, starting from doubles.
+ * Elementary functions of reals, each accurate to a few units in the last place of the given arithmetic. Sources:
+ * argument reduction and Taylor series; Newton's method for logarithms and angles, starting from doubles.
  */
 import { shift, squareRoot } from "./bits.ts";
 import { Undefined } from "./rational.ts";
 import { NIL, type Real, type RealArithmetic, top } from "./real.ts";
 
-/** Beyond this the angle of a sine has no correct digits worth their cost. */
+/** For larger angles, correct digits of a sine would cost too much. */
 const MAX_ANGLE_BITS = 512;
 const GUARD = 24;
 

@@ -2,7 +2,7 @@ import type { Qualifier, Range } from "./qualifier.ts";
 import type { Reading } from "./reading.ts";
 import { type Expr, freeSymbols, isExpr, type Relation, type Value } from "./syntax.ts";
 
-/** Both answers without qualifiers that do not change their meaning; undefined if one of them may. */
+/** Both answers without the qualifiers that do not change their meaning; undefined if a qualifier may change it. */
 export function withoutHarmless(gold: Reading, answer: Reading): readonly [Reading, Reading] | undefined {
   const [g, a] = [gold.parts, answer.parts];
   if (g === undefined && a === undefined) return undefined;
@@ -35,7 +35,10 @@ const isSameRange = (left: Range, right: Range): boolean =>
 /** Ranges of numbers that count something: usual for an index, a condition on any other name. */
 const WHOLE: ReadonlySet<Range> = new Set(["integer", "rational", "natural", "positive", "nonnegative"]);
 const INDEX = /^[i-np-tN]$/;
-/** Ranges counted from their first element: half of a family unbounded in both directions, all of a sequence. */
+/**
+ * Ranges counted from a first element. For a family unbounded in both directions this is half of the family; for a
+ * sequence, all of it.
+ */
 const COUNTING: ReadonlySet<Range> = new Set(["natural", "positive", "nonnegative"]);
 /** Families of angles are unbounded in both directions. */
 const PERIODIC = /\\pi|π|°|\\circ/;
@@ -95,6 +98,6 @@ export function asOptions(gold: Reading, answer: Reading): readonly (readonly [R
   if (g === undefined) return a.rest && a.isSure ? [[gold, a.rest]] : [];
   if (g.letter !== a.letter || a.rest?.parsed === false) return [];
   if (g.rest && a.rest) return [[g.rest, a.rest]];
-  // One side is the letter alone: "(C)" is an option, but "C" beside "(C) 12" may be a product.
+  // One side is only the letter. "(C)" must be an option, but "C" compared with "(C) 12" may be a product.
   return g.isSure || a.isSure ? [[gold, gold]] : [];
 }

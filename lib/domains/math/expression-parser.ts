@@ -12,7 +12,7 @@ const OPENERS = new Set(
   ),
 );
 const NAMES = new Set(["letter", "symbol", "accent"]);
-/** Openers that end the argument of a function written without parentheses. */
+/** Token kinds that end the argument of a function written without parentheses. */
 const FUNCTIONS = new Set("function many operator sqrt integral series limit e".split(" "));
 
 /** Sums, products and powers: the part of the grammar between atoms and relations. */
@@ -22,7 +22,7 @@ export abstract class ExpressionParser extends AtomParser {
     return value;
   }
 
-  /** A sum; any other value (a set, an interval) only if it is not part of a sum. */
+  /** Parses a sum, or any other value (a set, an interval) that is not part of a sum. */
   protected additive(): Value {
     const first = this.term(false);
     if (this.peek() !== "+" && this.peek() !== "-") return first;
@@ -48,7 +48,7 @@ export abstract class ExpressionParser extends AtomParser {
     }
   }
 
-  /** 3:4:5 equals 6:8:10 and no other kind of value. */
+  /** Parses a ratio: 3:4:5 equals 6:8:10 and no other kind of value. */
   #ratio(parts: Expr[], inArgument: boolean): Expr {
     while (this.accept(":")) parts.push(this.expression(this.#signed(inArgument)));
     const last = parts.pop()!;

@@ -14,7 +14,7 @@ const AGREEING_BITS = 167;
 /** Independent random points at which two expressions in symbols must agree. */
 const POINTS = 8;
 const TRIES = 24;
-/** Digits beyond which a constant comparison is given up rather than believed, in bits. */
+/** A comparison of constants that needs more bits than this gives up. */
 const MAX_CONSTANT_BITS = 8192;
 const WHOLE_ARGUMENTS = new Set(["factorial", "binomial", "gcd", "lcm"]);
 const ROUNDING = new Set(["floor", "ceil", "mod"]);
@@ -108,7 +108,7 @@ function agreeAtRandom(a: Expr, b: Expr, symbols: readonly string[], budget: Bud
   return agreed >= POINTS || (agreed === 0 && zeros >= POINTS);
 }
 
-/** "zero" if both vanish, which is weak evidence: functions may vanish on whole intervals. */
+/** Returns "zero" if both are zero, which is weak evidence: functions may be zero on whole intervals. */
 function agreeAt(a: Expr, b: Expr, point: Point, budget: Budget): "agree" | "differ" | "zero" {
   const at = new Evaluator(BITS, budget, point);
   const [x, y] = [at.value(a), at.value(b)];
@@ -124,8 +124,9 @@ function agreeAt(a: Expr, b: Expr, point: Point, budget: Budget): "agree" | "dif
 }
 
 /**
- * Points by number: all symbols positive at first, all negative at the third, signs mixed after; sizes 1/4 to 4.
- * A symbol under a factorial is a small positive integer; one under a floor takes sizes up to 2^20 as well.
+ * Draws points by their number: all symbols positive at first, all negative at the third, mixed signs after; sizes
+ * 1/4 to 4. A symbol under a factorial is a small positive integer; a symbol under a floor also takes sizes up to
+ * 2^20.
  */
 function drawing(symbols: readonly string[], whole: ReadonlySet<string>, rounded: ReadonlySet<string>) {
   const random = generator(symbols.join());

@@ -24,7 +24,7 @@ export interface Rules {
   decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
   /** Pairs of readings equivalent to these two; the answer is right if any pair is equal. */
   essences?(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[];
-  /** The last box of a response, with the rest of its answer. */
+  /** The last box of a response, together with the other parts of the same answer. */
   boxOf?(response: string): Tail;
   /** Reason to refuse an answer even if it is equal; undefined for an honest one. */
   evasion?(gold: Value, answer: Reading, budget: Budget): string | undefined;

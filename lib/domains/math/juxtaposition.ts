@@ -5,7 +5,7 @@ import * as s from "./syntax.ts";
 
 // The meaning of expressions and units written next to each other.
 
-/** Factors side by side; units do not come between the parts of a mixed number. */
+/** The value of adjacent factors. Moves units to the end, so that they do not separate the parts of a mixed number. */
 export function sideBySide(factors: readonly Expr[], strict: boolean): Expr {
   const numbers = factors.filter((factor) => !mentionsUnit(factor));
   if (numbers.length === factors.length)
@@ -32,7 +32,7 @@ function beside(left: Expr, right: Expr, strict: boolean): Expr {
   return s.product([left, right]);
 }
 
-/** A unit after a/b is the unit of both: 5/8 cm is no five eighths of 1/cm. */
+/** A unit after a/b applies to the whole fraction: 5/8 cm is not five eighths of 1/cm. */
 export function divided(a: Expr, b: Expr): Expr {
   const factors = b.kind === "product" && !mentionsUnit(a) ? b.factors : [b];
   const [units, others] = [factors.filter(mentionsUnit), factors.filter((factor) => !mentionsUnit(factor))];
@@ -40,7 +40,7 @@ export function divided(a: Expr, b: Expr): Expr {
   return s.product([s.quotient(a, s.product(others)), ...units]);
 }
 
-/** A unit after a tuple, an interval or a set is the unit of what it lists. */
+/** A unit after a tuple, an interval or a set applies to each of its items. */
 export function each(list: Value, unit: Expr): Value {
   const times = (item: Value): Value => (s.isExpr(item) ? s.product([item, unit]) : item);
   if (list.kind === "tuple" || list.kind === "set") return { ...list, items: list.items.map(times) };

@@ -60,7 +60,7 @@ function numberToken(at: number, take: (p: RegExp) => RegExpExecArray | null): T
   return { kind: take(PERCENT) ? "percent" : "number", text: digits };
 }
 
-/** A word the grammar reserves, `dx`, or one letter. */
+/** Reads a reserved word, `dx`, or one letter. */
 function letterToken(
   text: string,
   at: number,

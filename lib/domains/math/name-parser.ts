@@ -14,7 +14,7 @@ export interface ParseOptions {
    * are two letters if both are used, 3:4:5 is not a quotient.
    */
   readonly strict: boolean;
-  /** Receives both sides of each "a \\approx b" of which the value is a. */
+  /** Receives both sides of each "a \\approx b" that is read as a. */
   readonly approximations?: (readonly [Expr, Expr])[];
 }
 
@@ -113,7 +113,7 @@ export const isText = (token: Token): boolean =>
 export const numberOf = (text: string): Expr =>
   s.number(parseDecimal(text), text.includes(".") ? "decimal" : "integer");
 
-/** m s^{-1}, km/h^2: the exponent applies to the last unit only. */
+/** In m s^{-1} and km/h^2, the exponent applies to the last unit only. */
 function lastRaised(unit: Expr, exponent: Expr): Expr {
   if (unit.kind !== "product") return s.power(unit, exponent);
   return s.product([...unit.factors.slice(0, -1), s.power(unit.factors.at(-1)!, exponent)]);

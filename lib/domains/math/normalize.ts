@@ -32,7 +32,7 @@ const REPLACED: readonly Rewrite[] = [
 ];
 const ANY_REPLACED = new RegExp(REPLACED.map(([pattern]) => `(${pattern.source})`).join("|"), "g");
 
-/** Each with a text whose absence makes the search unnecessary. */
+/** The last entry is a text that every match contains; without it in the input, the search is skipped. */
 const OPERATORS: readonly (readonly [...Rewrite, when: string])[] = [
   [/\^\s?\((.*?)\)/g, "^{$1}", "^"],
   [/sqrt\s?\((.*?)\)/g, "\\sqrt{$1}", "sqrt"],

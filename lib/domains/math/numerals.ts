@@ -1,8 +1,8 @@
-/** A rewriting, and a pattern quick to look for without which it has nothing to do. */
+/** A rewriting, and a fast pattern; the rewriting is needed only if the pattern matches. */
 type Rewrite = readonly [when: RegExp, rewrite: (text: string) => string];
 
 const THIN = String.raw`(?:\\[,;: ]|\\thinspace ?|\{,\}|\{\\,\}|,\\! ?|~|'| )`;
-/** 1\,000\,000 and 1{,}000: groups of three set apart by the same thin thing, which no list uses. */
+/** 1\,000\,000 and 1{,}000: groups of three digits, joined by one separator that lists do not use. */
 const GROUPED = new RegExp(
   String.raw`(?<![\d.^_A-Za-z])(?<!(?<!\\),)(\d{1,3})(${THIN})(\d{3}(?:\2\d{3})*)(?![\d,]|\2\d)`,
   "g",
@@ -66,14 +66,14 @@ const NUMERALS: readonly Rewrite[] = [
 ];
 
 /**
- * Numbers as people write them, in the one spelling the grammar reads: thousands set apart (1\,000, 1{,}000, 1 000),
+ * Rewrites numbers in the one spelling that the grammar reads: separated thousands (1\,000, 1{,}000, 1 000),
  * repeating decimals (0.\overline{6} becomes \frac{2}{3}), 1.2e4, "2 1/2", (1011)_2 and "1011 base two".
  */
 export function plainNumerals(text: string): string {
   return NUMERALS.reduce((done, [when, rewrite]) => (when.test(done) ? rewrite(done) : done), text);
 }
 
-/** A text of one grouped number and its surroundings, without the commas. */
+/** Removes the commas of a number in groups of three, if it is the only number of the text. */
 export function withoutGroupCommas(text: string): string {
   const match = text.includes(",") ? LONE_GROUPED.exec(text) : null;
   return match ? `${match[1]}${match[2]!.replaceAll(",", "")}${match[3]}` : text;

@@ -1,9 +1,9 @@
 /** An option's letter with its value: "(C) 12", "\text{(C) }12", "C. 12". */
 export interface Labelled {
   readonly letter: string;
-  /** Empty for the letter alone. */
+  /** Empty if the answer is only the letter. */
   readonly rest: string;
-  /** Written so that it is no product of names: as a text, or with a mark behind it. */
+  /** True if it cannot be a product of names: written as a text, or followed by a mark. */
   readonly isSure: boolean;
 }
 
@@ -26,7 +26,7 @@ const FORMS: readonly (readonly [RegExp, boolean])[] = [
 ];
 const OPERATOR =
   /^\\(?:approx|cdot|times|pm|mp|neq?|leq?|geq?|lt|gt|to|rightarrow|Rightarrow|implies|iff|equiv|sim|cong|div|cup|cap|in|mid|land|lor|vee|wedge)(?![A-Za-z])/;
-/** Text that says more than the option: another letter, another answer. */
+/** Text that says more than one option: another letter, or another answer. */
 const MORE =
   /\([A-J]\)|\{\s*\(?[A-J]\)?[.:]?\s*\}|(?<![A-Za-z])(?:or|and|not|either)(?![A-Za-z])|(?:^|[\s,;])[A-J](?:$|[\s,;.])/;
 

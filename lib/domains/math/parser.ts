@@ -62,7 +62,7 @@ class AnswerParser extends ExpressionParser {
     }
   }
 
-  /** One element, or the two values of "a \pm b". */
+  /** Parses one element, or the two values of "a \pm b". */
   #element(): readonly Value[] {
     if (this.accept("pm") || this.accept("mp")) {
       const e = this.expression();
@@ -135,7 +135,7 @@ interface Alternatives {
 const plain = (value: Value | Alternatives): Value =>
   value.kind === "alternatives" ? { kind: "set", items: value.items } : value;
 
-/** "x < 1 or x > 3", "x > 1 and x < 3" as the set of those x; undefined for what are no inequalities. */
+/** The set of x for "x < 1 or x > 3" or "x > 1 and x < 3"; undefined if an item is not an inequality. */
 function joined(kind: "union" | "intersection", items: readonly Value[]): Value | undefined {
   const sets = items.map((item) => (item.kind === "relation" ? relationAsSet(item, true) : undefined));
   if (!sets.every((set) => set !== undefined) || new Set(items.flatMap(namesIn)).size !== 1) return undefined;

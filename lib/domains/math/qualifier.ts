@@ -7,7 +7,7 @@ export interface Qualifier {
   readonly range: Range;
 }
 
-/** `any`: every value, of which no kind is said. `constant`: a number that is fixed and not known. */
+/** `any`: every value, with no kind stated. `constant`: a fixed, unknown number. */
 export type Range =
   | "any"
   | "constant"
@@ -138,7 +138,7 @@ function lastQualifier(text: string): { core: string; qualifier: Qualifier } | u
   return undefined;
 }
 
-/** Tries the first start first: for ", where c is a constant" the comma and not the "where". */
+/** Tries the earliest start first: in ", where c is a constant" the comma, not the "where". */
 function qualifierOf(tail: string): Qualifier | undefined {
   const words = inBrackets(
     spoken(tail)

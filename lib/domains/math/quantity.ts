@@ -168,9 +168,9 @@ function total(terms: readonly Expr[]): Quantity | undefined {
 }
 
 /**
- * The pairs of plain expressions any of which must be equal for two quantities to be: a unit that one side leaves
- * out is dropped, two units must be of one kind and are converted, an angle is its degrees or its radians, and a
- * letter set upright is a unit or that letter. None when the units contradict each other.
+ * The pairs of plain expressions of which at least one must be equal for two quantities to be equal. A unit that only
+ * one side has is dropped, two units must be of one kind and are converted, an angle is read in degrees or in
+ * radians, and an upright letter is read as a unit or as that letter. None if the units contradict each other.
  */
 export function comparable(gold: Expr, answer: Expr): readonly (readonly [Expr, Expr])[] {
   const [inGold, inAnswer] = [mentionsUnit(gold), mentionsUnit(answer)];

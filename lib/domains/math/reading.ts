@@ -14,13 +14,13 @@ export interface Reading {
   readonly value: Value | undefined;
   /** True if it parsed: a literal 1/0 parses but has no value. */
   readonly parsed: boolean;
-  /** Both sides of every "a \approx b" that was reduced to a. */
+  /** Both sides of every "a \approx b" that was read as a. */
   readonly approximations: readonly (readonly [Expr, Expr])[];
-  /** Strict: the time of day the text may be. */
+  /** Strict: the time of day that the text may state. */
   readonly clock?: Clock;
-  /** Strict: the reading without the qualifiers at its end, and these qualifiers. */
+  /** Strict: the reading without its final qualifiers, and these qualifiers. */
   readonly parts?: { readonly core: Reading; readonly qualifiers: readonly Qualifier[] };
-  /** Strict: the option that it names, and the option's value; no rest for the letter alone. */
+  /** Strict: the option that the answer names, and the option's value; no `rest` if the answer is only the letter. */
   readonly option?: { readonly letter: string; readonly rest?: Reading; readonly isSure: boolean };
   /** Strict: it names two options and more. */
   readonly severalOptions?: true;

@@ -57,7 +57,7 @@ function linksMatch(gold: Link, answer: Link, how: How, match: Match): boolean {
   return ratio !== undefined && (ratio.n > 0n ? same : flipped);
 }
 
-/** c with g = c a for a rational c other than 0; undefined if there is none or it is not found. */
+/** A rational constant c other than 0 with g = c a; undefined if there is none, or none is found. */
 function constantRatio(g: Expr, a: Expr, how: How): q.Rational | undefined {
   const ring = new PolynomialRing(how.budget);
   const field = new FractionField(ring);

@@ -124,7 +124,7 @@ function percent(reading: Reading): Reading {
     : reading;
 }
 
-/** Groups of PLAIN: an expression and the seven of NUMBER, either of which may be absent from the pattern. */
+/** Reads a match of PLAIN: the group of an expression and the seven groups of NUMBER, of which a pattern may lack either. */
 function readPlain(match: RegExpExecArray): Reading | undefined {
   const groups = match.slice(1);
   const digits = groups.length === 1 ? [] : groups.slice(-GROUPS);

@@ -1,7 +1,7 @@
 import { bitLength, type Rational } from "./rational.ts";
 import type { Expr } from "./syntax.ts";
 
-/** log2 bounds on a number written as numerator/denominator, and how many values its roots could take. */
+/** log2 bounds on the numerator and denominator of a number, and the product of the degrees of its roots. */
 interface Size {
   readonly above: number;
   readonly below: number;

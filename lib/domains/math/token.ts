@@ -5,6 +5,6 @@ export class SyntaxFault extends Error {}
 export interface Token {
   readonly kind: string;
   readonly text: string;
-  /** For accents (`\text{..}`, `\vec{..}`): the text between the braces. */
+  /** The text between the braces of an accent (`\text{..}`, `\vec{..}`). */
   readonly body?: string;
 }

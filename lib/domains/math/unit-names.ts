@@ -1,6 +1,6 @@
 /** Names of units and of counted things in \text{}, as tables with their qualifying words. */
 
-/** A unit: how many of its base unit it is, and the base unit; things counted are base units of their own. */
+/** A unit: its base unit, and its size in base units. A counted thing is its own base unit. */
 export interface NamedUnit {
   readonly base: string;
   /** An exact fraction, or "degree" for pi/180. */
@@ -83,7 +83,7 @@ export const SCALES: ReadonlyMap<string, string> = new Map([
   ["dozen", "12"],
 ]);
 
-/** Words after which an answer means something else than the number before them. */
+/** Words after a number that change the meaning of the answer. */
 const TELLING = new Set(
   (
     "is are was were be been am not no none never isn't wrong incorrect false true right correct or and nor but rather " +

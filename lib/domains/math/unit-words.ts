@@ -18,8 +18,8 @@ const TRAILING_UNIT = new RegExp(`(\\d|\\}|\\s)\\s*(?:${UNIT_WORDS})(?:s|es)?\\s
 const FROM_FIRST_TEXT = /\\(?:text|mbox)\{.*?\}(?:\^\d|\{\^\d\})?$/;
 
 /**
- * Drops trailing texts and up to two unit words, never the whole answer. All goes from the first `\text{` to the end,
- * so that "5\text{ or rather }7\text{ m}" is 5. Strict mode reads units instead (quantity.ts).
+ * Drops trailing texts and up to two unit words, but never the whole answer. Drops everything from the first `\text{`
+ * to the end, so that "5\text{ or rather }7\text{ m}" is 5. Strict mode reads units instead (quantity.ts).
  */
 export function dropUnits(text: string): string {
   let kept = text;

@@ -14,8 +14,8 @@ const RULES: JudgedTwoWays<Rules> = { reference: REFERENCE, strict: STRICT };
 const MOST_ANSWERS = 64;
 
 /**
- * Answers that all rules can read. They are read when a completion is judged: a run checks the references of all rows before
- * its first step, which of a million took five seconds.
+ * Answers that all rules can read. They are parsed only when a completion is judged, because a run checks the
+ * references of all rows before its first step, and parsing a million of them took five seconds.
  */
 const WHOLE_NUMBER = /^-?\d{1,15}$/;
 
@@ -42,7 +42,7 @@ interface Judging extends Pick<MathReference, "rules" | "after"> {
   readonly anywhere: boolean | undefined;
 }
 
-/** A class: an object with a getter of its own costs as much as reading the rest of a row. */
+/** A class, because creating an object with its own getter costs as much as reading the rest of a row. */
 class GoldAnswers implements MathReference {
   readonly rules: Rules;
   readonly after: Marker | undefined;
@@ -81,7 +81,7 @@ export const math: Verifier<MathReference> = {
     const shape = "{ answer, after?, compat?, anywhere? }";
     const { answer, after, compat, anywhere } = checkedReference(referenceSchema, raw, "math", shape);
     const reference = new GoldAnswers(answer, { rules: RULES[compat], after, anywhere });
-    if (typeof answer !== "string" || !WHOLE_NUMBER.test(answer)) reference.golds; // throws what reading throws
+    if (typeof answer !== "string" || !WHOLE_NUMBER.test(answer)) reference.golds; // throws the errors of parsing
     return reference;
   },
 

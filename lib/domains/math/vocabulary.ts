@@ -173,7 +173,7 @@ for (const [c, name] of Object.entries({ ...greek, ...moreGreek, ...lastGreek, .
 /** Single characters outside ASCII. */
 export const UNICODE: ReadonlyMap<string, Token> = new Map(Object.entries(unicode));
 
-/** Bare words that name matrix functions: not letters, so a word holding one is no product of letters. */
+/** Bare words that name matrix functions; a word that contains one is not read as a product of letters. */
 export const RESERVED_WORDS: readonly string[] = (
   "orthogonalize eigenvectors eigenvalues diagonalize orthogonal eigenvects nullspace eigenvals arcsinh arccosh " +
   "arctanh pmatrix bmatrix vmatrix arsinh arcosh artanh hstack vstack matrix floor zeros trace ortho eigen array " +

@@ -4,10 +4,10 @@ import type { Verdict } from "../../records.ts";
 import type { VerificationRequest } from "../../rewards/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 
-/** Completions handed to a verifier and not back. */
+/** Completions that a verifier has been given and has not answered yet. */
 export interface Asked {
   readonly out: number;
-  /** Milliseconds for which the oldest of them has been out. */
+  /** Waiting time of the oldest unanswered completion, in milliseconds. */
   readonly oldestMs: number;
 }
 

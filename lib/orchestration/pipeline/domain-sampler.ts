@@ -79,7 +79,7 @@ export class DomainSampler {
     return this.#byDomain(this.#probabilities());
   }
 
-  /** The factor on w_d in the next pick, clip(w_d / (n_d / N), 0.1, 10): 1 while N < 50, and where the mode is static. */
+  /** The factor on w_d in the next pick, clip(w_d / (n_d / N), 0.1, 10): 1 while N < 50, and in mode "static". */
   adjustments(): Map<DomainName, number> {
     return this.#byDomain(this.#adjustments());
   }

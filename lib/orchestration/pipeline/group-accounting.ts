@@ -95,7 +95,7 @@ export class GroupAccounting {
     for (let i = 0; i < completed + failed; i++) this.#sampler.recordCompletion(domain);
   }
 
-  /** The group is out of the pipeline: every rollout of it is trained in the next step, or dropped for a reason. */
+  /** The group leaves the pipeline: each of its rollouts is trained in the next step, or dropped for a reason. */
   settled(settled: SettledGroup): void {
     const { request, group, unscored } = settled;
     const { domain } = request;

@@ -24,7 +24,7 @@ export interface GroupRequest extends DrawnGroup {
   /** Weight version at the time; none of the group's tokens is older. */
   readonly submittedVersion: number;
   readonly submittedMs: number;
-  /** Tokens that an earlier session sampled of it. */
+  /** The group's tokens that an earlier session sampled. */
   readonly begun?: readonly AttemptTokens[];
 }
 

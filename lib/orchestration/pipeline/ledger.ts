@@ -11,7 +11,7 @@ interface Account {
   retained: number;
   trained: number;
   trainedTokens: number;
-  /** Trained once more, each as often as it was. */
+  /** Rollouts that a replay buffer trained again; a rollout counts each time. */
   replayed: number;
   dropped: Partial<Record<DropReason, number>>;
 }
@@ -65,7 +65,7 @@ export class Ledger {
     this.#of(domain).replayed += rollouts;
   }
 
-  /** Generated ones, of every domain. */
+  /** Generated tokens trained so far, over all domains. */
   get trainedTokens(): number {
     return [...this.#accounts.values()].reduce((sum, account) => sum + account.trainedTokens, 0);
   }

@@ -23,7 +23,7 @@ export class OutstandingGroups {
     return this.#groups.size;
   }
 
-  /** Attempts that are not back, and those that completed. */
+  /** Number of attempts that have not returned, and of those that have completed. */
   get attempts(): { readonly inFlight: number; readonly completed: number } {
     let [inFlight, waiting] = [0, 0];
     for (const { request, completed, failed } of this.#groups.values()) {

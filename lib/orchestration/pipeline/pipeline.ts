@@ -204,7 +204,7 @@ export class Pipeline {
   }
 }
 
-/** Tells the choosers of what is settled, before others. */
+/** Reports settled groups to their domain's chooser, and then to `others`. */
 const taughtBy =
   (choosers: ReadonlyMap<DomainName, ProblemChooser>, others: AccountingParts["onSettled"]) =>
   (settled: SettledGroup, step: number): void => {

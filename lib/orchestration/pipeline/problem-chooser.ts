@@ -147,7 +147,7 @@ export class ProblemChooser {
       if (weight <= 0) continue;
       if (left < weight) return n;
       left -= weight;
-      last = n; // rounding may leave a rest
+      last = n; // rounding may leave a remainder
     }
     return last;
   }

@@ -16,7 +16,7 @@ export interface SavedDraws {
   readonly cursors: Readonly<Record<DomainName, number>>;
   /** Problems passed over because they cannot be asked, by domain. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
-  /** For domains with a curriculum. */
+  /** States of the choosers, for domains with a curriculum. */
   readonly choices?: Readonly<Record<DomainName, SavedChoices>> | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface DrawerOptions {
   /** Returns why a problem cannot be prompted; the next one is drawn instead. Default: every problem can. */
   readonly faultOf?: (problem: Problem) => HoneError | undefined;
   readonly onLeftOut?: (problem: Problem, fault: HoneError) => void;
-  /** For domains with a curriculum; problems of other domains are drawn in the order of their sources. */
+  /** Choosers of the domains that have a curriculum; problems of other domains are drawn in the order of their sources. */
   readonly choosers?: ReadonlyMap<DomainName, Pick<ProblemChooser, "next" | "saved">>;
 }
 
@@ -66,7 +66,7 @@ export class ProblemDrawer {
     this.#again = [...outstanding];
   }
 
-  /** Groups drawn so far; those still to be submitted again do not count. */
+  /** Number of groups drawn so far, without those that a resumed run still has to submit again. */
   get drawn(): number {
     return this.#nextGroup - this.#again.length;
   }

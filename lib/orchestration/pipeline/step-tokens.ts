@@ -41,7 +41,7 @@ export function weighedByObjective(
   return weights;
 }
 
-/** [S+1] where each sequence's sampled tokens begin among them all. */
+/** [S+1] index of each sequence's first sampled token, counting the sampled tokens of all sequences. */
 function startsOf({ cuSeqlens, mask }: AssembledBatch["data"]): Int32Array {
   const starts = new Int32Array(cuSeqlens.length);
   for (let i = 1; i < starts.length; i++) {

@@ -48,12 +48,12 @@ export function selectTokens(
   }
 }
 
-/** The `count` tokens of the highest values, of equal ones the first. */
+/** The `count` tokens with the highest values; among equal values, the first ones. */
 function highest(tokens: readonly number[], values: ArrayLike<number>, count: number): number[] {
   return tokens.toSorted((a, b) => values[b]! - values[a]! || a - b).slice(0, count);
 }
 
-/** `count` of the tokens, drawn uniformly without replacement; all where there are fewer. */
+/** `count` of the tokens, drawn uniformly without replacement; all of them if there are fewer. */
 function drawn(tokens: readonly number[], count: number, random: CounterRandom): number[] {
   return random.shuffle(tokens).slice(0, count);
 }

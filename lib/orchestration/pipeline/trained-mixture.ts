@@ -3,10 +3,10 @@ import type { DomainName } from "../../records.ts";
 /** Rollouts of one domain since the run began. */
 export interface MixtureCounts {
   readonly submitted: number;
-  /** Submitted, and neither trained nor dropped yet. */
+  /** Submitted rollouts that are neither trained nor dropped yet. */
   readonly outstanding: number;
   readonly trained: number;
-  /** Trained once more by a buffer, each as often as it was. Default: 0. */
+  /** Rollouts that a replay buffer trained again; a rollout counts each time. Default: 0. */
   readonly replayed?: number;
 }
 

@@ -19,7 +19,10 @@ export function attemptSections(all: readonly AttemptTokens[]): Record<string, S
   };
 }
 
-/** Decodes such arrays; none if the message has none. Throws HONE_ERR_FORMAT if they are inconsistent. */
+/**
+ * Decodes the arrays that attemptSections wrote; returns [] if the message has none. Throws HONE_ERR_FORMAT if they
+ * are inconsistent.
+ */
 export function attemptTokens(message: Message): AttemptTokens[] {
   if (!Object.hasOwn(message.sections, "attempts")) return [];
   const ints = (name: string) => sectionOf(message, name, "i32");

@@ -4,7 +4,7 @@ import { REWRITING } from "../../shared/files/plain-file.ts";
 
 const KEY_BYTES = 16;
 const FIRST_SLOTS = 1 << 12;
-/** Slots read at once while probing. */
+/** Number of slots per read while probing. */
 const PROBE = 32;
 
 /**
@@ -28,7 +28,10 @@ export class DiskSet implements Disposable {
     return this.#size;
   }
 
-  /** False if it was there. @param hash 32 hex digits, evenly spread, not all 0. Throws HONE_ERR_IO. */
+  /**
+   * Adds a hash; returns false if the set already has it. @param hash 32 hex digits, evenly distributed, not all 0.
+   * Throws HONE_ERR_IO.
+   */
   add(hash: string): boolean {
     const key = Buffer.from(hash, "hex");
     return fileWork(this.#path, () => {

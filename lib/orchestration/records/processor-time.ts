@@ -37,7 +37,7 @@ function ownSeconds(): number {
   return (user + system) / 1e6;
 }
 
-/** Also undefined for a process that is not a child: its id may be of another machine. */
+/** Returns undefined also for a process that is not a child of this one, because its id may belong to another machine. */
 function secondsOf(pid: number): number | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -21,7 +21,7 @@ export interface RunHistory {
   readonly weights?: string;
 }
 
-/** Orders the log: a resume discards the steps after its checkpoint and the groups that they took. */
+/** Orders the log's events. A resumed run discards the steps after its checkpoint, and the groups of these steps. */
 export function readHistory(events: readonly RunEvent[]): RunHistory {
   const steps: { event: StepEvent; groups: GroupEvent[]; recipe: unknown }[] = [];
   const drawn = new Map<number, { domain: DomainName; index: number }>();

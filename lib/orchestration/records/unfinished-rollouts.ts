@@ -41,7 +41,7 @@ interface Head {
   readonly problem: number;
   /** Weight version when the group was submitted. */
   readonly version: number;
-  /** A first message of a group: earlier ones are void. */
+  /** True for a group's first message, which makes the group's earlier messages void. */
   readonly first?: true;
 }
 
@@ -104,7 +104,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#append(this.#file, { kind: "unfinished", header: head, sections: attemptSections(tokens) });
   }
 
-  /** Drops the other groups and frees their space; does nothing once disposed. Throws HONE_ERR_IO. */
+  /** Drops the groups that are no longer in progress and frees their space; does nothing once disposed. Throws HONE_ERR_IO. */
   retain(isUnderWay: (group: number) => boolean): void {
     if (this.#closed) return;
     const { fd, places } = this.#file;
@@ -126,7 +126,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     this.#closed = true;
   }
 
-  /** Replaces the file by one with these messages; keeps the old one if the new one cannot be written. */
+  /** Replaces the file by one with these messages. Keeps the old file if the new one cannot be written. */
   #anew(messages: Iterable<Message>): Messages {
     const next = `${this.#path}.tmp`;
     const fd = fileWork(this.#path, () => openSync(next, REWRITING));
@@ -182,7 +182,7 @@ function* messagesAt(fd: number, places: readonly Place[]): Generator<Message> {
   for (const place of places) yield decodeMessage(bytesAt(fd, place));
 }
 
-/** Messages of a file that a run resumed from weights `version` can use; none of another recipe. */
+/** The file's messages that a run resumed from weights `version` can use: none if another recipe wrote them. */
 function* kept(fd: number, recipe: string, version: number): Generator<Message> {
   const messages = messagesOf(fd);
   const first = messages.next();

@@ -1,4 +1,4 @@
-/** Run-length pairs of versions, one a token: first token index, version, first token index, version, ... */
+/** Run-length encoding of the tokens' weight versions: first token index, version, first token index, version, ... */
 export function versionRuns(versions: Uint32Array): number[] {
   const runs: number[] = [];
   for (let i = 0; i < versions.length; i++) {
@@ -7,7 +7,7 @@ export function versionRuns(versions: Uint32Array): number[] {
   return runs;
 }
 
-/** The opposite: one a token. */
+/** Decodes versionRuns: returns one version per token. */
 export function expandedRuns(runs: ArrayLike<number>, tokens: number): Uint32Array {
   const versions = new Uint32Array(tokens);
   for (let i = 0; i + 1 < runs.length; i += 2) versions.fill(runs[i + 1]!, runs[i]);

@@ -103,8 +103,9 @@ export class Checkpoints {
   }
 
   /**
-   * Renames checkpoints newer than the step of a resumed run, damaged or of an abandoned branch: otherwise the next
-   * resume would take them as the newest, and they would displace new ones. Returns the new paths.
+   * Renames the checkpoints that are newer than the step of a resumed run (they are damaged, or belong to an
+   * abandoned branch). Otherwise the next resume would take them as the newest, and they would displace new ones.
+   * Returns the new paths.
    */
   setAside(step: number): string[] {
     const newer = this.list().filter((path) => stepOf(path) > step);
@@ -140,7 +141,7 @@ export class Checkpoints {
   async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);
-    this.#saving += 1; // the trainer may begin to write before it is heard that it has copied
+    this.#saving += 1; // before the copy, since the trainer may write before `copied` resolves
     const copied = trainer.stage(path, JSON.stringify(state));
     const whole = copied.then(() => trainer.written()).finally(() => (this.#saving -= 1));
     whole.catch(() => {}); // if copying failed, this is not awaited

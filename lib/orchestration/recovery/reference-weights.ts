@@ -35,9 +35,10 @@ export class ReferenceWeights {
   }
 
   /**
-   * Saves the trainer's weights as those of `step`, and removes those that no run resumed from the oldest checkpoint
-   * or later needs; without a checkpoint a run restarts with its initial policy. Calls `oldest` after saving, which
-   * for a trainer waits until a checkpoint in progress is complete.
+   * Saves the trainer's weights as those of `step`, and removes saved weights that no resumed run can need any more,
+   * because it would resume from the oldest checkpoint or a later one; without a checkpoint a run restarts with its
+   * initial policy. Calls `oldest` after saving, which for a trainer waits until a checkpoint in progress is
+   * complete.
    */
   async save(trainer: TrainerFace, step: number, oldest: () => number | undefined): Promise<string> {
     mkdirSync(this.#directory, { recursive: true });

@@ -31,8 +31,8 @@ interface FolderOptions {
 }
 
 /**
- * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has it, or if it contains a run
- * that would be lost; HONE_ERR_CHECKPOINT if the run to resume has lost its checkpoints; HONE_ERR_IO.
+ * Locks the folder for this run until disposed. Throws HONE_ERR_USAGE if another run has locked it, or if it contains
+ * a run that would be overwritten; HONE_ERR_CHECKPOINT if the run to resume has lost its checkpoints; HONE_ERR_IO.
  */
 export async function claimRunFolder({
   dir,

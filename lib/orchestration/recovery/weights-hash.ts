@@ -31,7 +31,7 @@ export function weightsHash(checkpoint: string): string {
   return hashOfOne(names.map((name) => join(checkpoint, name)));
 }
 
-/** Hash of the file that would contain all tensors of `paths`, one after the other, in the format of csrc/model/safetensors.h. */
+/** Hash of a file that contains all tensors of `paths` in order, in the format of csrc/model/safetensors.h. */
 function hashOfOne(paths: readonly string[]): string {
   const parts = paths.map(readPart);
   const all: Record<string, unknown> = {};

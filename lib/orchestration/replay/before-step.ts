@@ -48,7 +48,7 @@ export interface BeforeStep extends AsyncDisposable {
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
 }
 
-/** Recipes and what hooks changed of a run by step, as its event log has them. */
+/** A run's recipes by step, and the changes that its hooks made, both from its event log. */
 interface Past {
   readonly recipes: ReadonlyMap<number, Recipe>;
   readonly hooked: Hooked;
@@ -126,14 +126,17 @@ async function readStep(dir: string, number: number): Promise<Step> {
 }
 
 interface Route {
-  /** Undefined for the initial weights. */
+  /** Undefined if the route starts at the initial weights. */
   readonly checkpoint: string | undefined;
   readonly name: string;
-  /** Steps after the checkpoint and before the requested one. */
+  /** Steps between the checkpoint and the requested step, to be trained again. */
   readonly again: readonly number[];
 }
 
-/** The nearest checkpoint, and the steps after it. Throws HONE_ERR_CHECKPOINT if one of them has no record. */
+/**
+ * The nearest earlier checkpoint, and the steps to train again after it. Throws HONE_ERR_CHECKPOINT if one of these
+ * steps has no record.
+ */
 function routeTo(dir: string, step: number): Route {
   const checkpoints = new Checkpoints(dir);
   const numbers = checkpoints.list().map((path) => ({ path, after: Number(basename(path).slice(5)) }));
@@ -326,7 +329,7 @@ export function expectSameStep({ step, trained }: RecordedStep, report: StepRepo
   expectSame(step, "", trained!, report);
 }
 
-/** The same for one of a step's updates. @param number from 1 */
+/** Like expectSameStep, for one of a step's updates. @param number counted from 1 */
 export function expectSameUpdate({ step, trained }: RecordedStep, number: number, report: StepReport): void {
   expectSame(step, `in its update ${number} `, trained!.updates![number - 1]!, report);
 }

@@ -3,7 +3,7 @@ import type { Verdict } from "../../records.ts";
 import type { GroupEvent, RunHistory } from "../records/index.ts";
 import type { Verifiers } from "../setup/index.ts";
 
-/** Verdict of a rollout that got none in the run. */
+/** Verdict for a rollout that had no verdict in the run. */
 export const LOST: Verdict = { status: "unscored", cause: "so it was in the run" };
 
 /** The run's verdicts on a group, in the order of its rollouts; undefined in logs that lack them. */

@@ -14,7 +14,10 @@ function spansOf(tokens: number, episode: LoggedEpisode | null | undefined): Spa
   return begins.map((begin, turn) => [begin, given[turn]?.[0] ?? tokens]);
 }
 
-/** Version runs of one turn, counted from its first token. @param takenUp tokens before which keys are computed anew */
+/**
+ * Version runs of one turn, counted from its first token. @param takenUp indices of tokens before which all keys were
+ * recomputed
+ */
 function planOf(
   [, , , ...runs]: LoggedRollout,
   takenUp: readonly number[],
@@ -62,7 +65,10 @@ function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
 export class RecordedEpisodes implements EpisodeStage {
   readonly plays: ReadonlyMap<DomainName, Play>;
   readonly #logged: ReadonlyMap<number, GroupEvent>;
-  /** Turns that have not come to the engine, by group: the version each begins with, under attempt and turn. */
+  /**
+   * Turns that the engine has not received yet, by group: a map from attempt and turn to the version that the turn
+   * begins with.
+   */
   readonly #due = new Map<number, Map<string, number>>();
   #waiting: { readonly version: number; readonly go: () => void } | undefined;
 

@@ -187,7 +187,7 @@ function expectOrigins(dir: string, manifest: StoredManifest, { model, teacher }
   checkOrigin(dir, manifest.teacher, teacher?.origin, "teacher.folder");
 }
 
-/** Several trainers that are not exact add up gradients as one does not. */
+/** Throws if several trainers sum gradients in another order than one trainer would. */
 function expectExact(recipe: Recipe, dir: string): void {
   const sharding = shardingOf(recipe);
   const trainers = recipe.hardware?.processes?.trainers ?? 0;
@@ -238,7 +238,7 @@ class Replay {
   /** Groups by the version they started with. */
   readonly #byVersion = new Map<number, GroupEvent[]>();
   readonly #submitted = new Set<number>();
-  /** Rollouts of the groups that no step has taken yet. */
+  /** Rollouts of the groups that no step has trained or dropped yet. */
   readonly #rollouts = new Map<number, Promise<GroupRollouts>>();
 
   constructor(

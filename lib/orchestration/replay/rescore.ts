@@ -17,7 +17,7 @@ import { openVerifiers, type Verifiers } from "../setup/index.ts";
 export interface RescoreOptions {
   /** Rescore only this domain. */
   readonly domain?: DomainName;
-  /** Judge also what the journal has a verdict of the present version for. */
+  /** Also judges completions for which the journal has a verdict of the verifier's current version. */
   readonly all?: boolean;
   /** Default: a pool according to the run's recipe. */
   readonly verifiers?: Verifiers;
@@ -132,7 +132,10 @@ async function journaledOutcomes(
   return outcomes;
 }
 
-/** Fills in what has no verdict of the present version, batch by batch, from the texts in the journal. */
+/**
+ * Judges, in batches, the completions that have no verdict of the verifier's current version. The texts come from the
+ * journal.
+ */
 async function judgeAgain(
   outcomes: ReadonlyMap<string, Outcome>,
   path: string,
@@ -209,7 +212,7 @@ function summarizeDomain(domain: DomainName, found: readonly Compared[]): Rescor
   };
 }
 
-/** 0 if nothing has a score. */
+/** Mean of the scores; 0 if no verdict has a score. */
 function meanScore(verdicts: readonly Verdict[]): number {
   const scores = verdicts.flatMap((verdict) => scoreOf(verdict) ?? []);
   return scores.length === 0 ? 0 : scores.reduce((sum, score) => sum + score, 0) / scores.length;

@@ -9,7 +9,7 @@ import {
 } from "../../metrics/index.ts";
 import type { Run } from "./run-interface.ts";
 
-/** Outcomes kept for the page. */
+/** Number of outcomes kept for the status page. */
 const KEPT = 8;
 const NAME = /^[a-z0-9-]{1,60}\.json$/;
 

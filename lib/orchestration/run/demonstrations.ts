@@ -11,7 +11,7 @@ export interface Shown {
   readonly problem: Problem;
   /** Tokens after the prompt. */
   readonly tokens: Int32Array;
-  /** [tokens] of an episode: 1 where its environment chose the token. */
+  /** [tokens] for an episode: 1 for tokens that its environment chose. */
   readonly given?: Uint8Array;
 }
 

@@ -4,13 +4,13 @@ import type { EventLog, NoteKind } from "../records/index.ts";
 import type { Announcer } from "./announcer.ts";
 import type { RunProgress } from "./run-context.ts";
 
-/** Words of a warning that go into the log. */
+/** Most characters of a warning that the log keeps. */
 const MOST_CHARS = 400;
 
 /**
- * Writes into the event log, for people, what is no part of a replay: the warm start, checkpoints, pauses, warnings, and every
- * use of the controls, those at once, until it is disposed.
- * @param earlier what was asked before the log was open.
+ * Writes into the event log what people want to know and a replay does not need: the warm start, checkpoints, pauses,
+ * warnings, and every control request. Control requests are written immediately, until this is disposed.
+ * @param earlier requests made before the log was open.
  */
 export function noteEvents(
   listeners: Announcer,

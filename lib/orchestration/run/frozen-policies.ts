@@ -14,9 +14,9 @@ export interface FrozenPolicies extends FrozenScores, AsyncDisposable {
 /** Storage of refreshed reference weights. */
 export interface Refreshes {
   readonly kept: ReferenceWeights;
-  /** Steps after which it was last; undefined: it is what training started from. */
+  /** Number of steps after which the reference was last refreshed; undefined while it is the initial policy. */
   readonly last: number | undefined;
-  /** The earliest step from which a run may be resumed; undefined: only from its beginning. */
+  /** The earliest step from which the run may be resumed; undefined if it can only restart. */
   readonly oldest: () => number | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function openFrozenPolicies(
   }
 }
 
-/** The policy of the KL term, on a trainer whose weights others load. */
+/** The frozen policy of the KL term; the caller loads its trainer's weights. */
 export class Reference {
   readonly #own: TrainerFace;
   readonly #student: TrainerFace;

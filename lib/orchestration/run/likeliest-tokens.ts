@@ -1,6 +1,6 @@
 import type { TeacherScores } from "../../native/teacher-face.ts";
 
-/** The first k of each list in `asked` that the model also has: at most asked - k are beyond its vocabulary. */
+/** Keeps the first k ids of each list that are in the model's vocabulary; of a list's `asked` ids at most asked - k are not. */
 export function firstOf(
   { teacherIds, teacherTopLogprobs, ...scores }: TeacherScores,
   k: number,

@@ -16,7 +16,7 @@ interface Told {
   readonly memory: RunResources["memory"];
 }
 
-/** Steps' worth of groups without a single point after which the answers are shown. */
+/** Number of steps' worth of groups with only zero scores after which the answers are shown. */
 const SILENT_STEPS = 3;
 const SHOWN_ANSWERS = 3;
 const SHOWN_CHARS = 160;

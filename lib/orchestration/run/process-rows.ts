@@ -7,7 +7,7 @@ export interface ProcessFacts {
   readonly tokensPerSecond: number;
   /** The trainer is in a step. */
   readonly training: boolean;
-  /** Absent where this process trains and samples. */
+  /** Absent if this process itself trains and samples. */
   readonly others: CoreProcesses | undefined;
   readonly verifiers: Verifiers;
 }

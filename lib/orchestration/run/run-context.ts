@@ -17,7 +17,7 @@ export interface RunContext {
   readonly progress: RunProgress;
   /** Control requests from files in the run's folder so far; set when the run begins. */
   asked: readonly ControlOutcome[];
-  /** As of the last status. */
+  /** The run's processes at the last status update. */
   processes: readonly ProcessStatus[];
 }
 

@@ -92,7 +92,7 @@ export async function createRun(given: Recipe, options: RunOptions): Promise<Run
   }
 }
 
-/** Leaves a folder that holds anything. */
+/** Removes the folder if it is empty. */
 function removeEmpty(dir: string): void {
   try {
     rmdirSync(dir);

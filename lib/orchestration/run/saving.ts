@@ -2,10 +2,10 @@ import { HoneError } from "../../errors.ts";
 import type { RunState } from "../recovery/index.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** A wait for the checkpoint before that is worth a word. */
+/** A longer wait for the previous checkpoint is reported. */
 const SLOW_SECONDS = 0.5;
 
-/** Seconds of the checkpoints that a step saw: how long training waited for them, how long they took to be written. */
+/** Checkpoint times that a step records: how long training waited for checkpoints, how long their writing took. Seconds. */
 export interface CheckpointSeconds {
   readonly pause?: number;
   readonly write?: number;

@@ -59,7 +59,7 @@ export class StatusWriter {
     } catch (error) {
       this.#warnOnce(error);
     }
-    if (this.#writing !== undefined) return; // on a disk that takes longer than a second
+    if (this.#writing !== undefined) return; // the previous write still runs
     this.#writing = this.#write().finally(() => {
       this.#writing = undefined;
     });
@@ -170,7 +170,7 @@ export class StatusWriter {
   }
 }
 
-/** The boxes of the page, from left to right. */
+/** The boxes of the status page, from left to right. */
 function stagesOf(facts: PipelineFacts): StageStatus[] {
   const { credits, outstanding, running, waiting, verifying, ready, wanted, training, step, paused } = facts;
   const groups = "groups" as const;

@@ -86,7 +86,7 @@ export class Training {
       this.#forget(state);
       this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
     } catch (error) {
-      moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // it may be the write that does not
+      moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // after a stall, the write itself may hang
       throw error;
     } finally {
       this.#isOver = true;
@@ -210,7 +210,7 @@ function sourcesOf(context: RunContext, pipeline: Pipeline): ConstructorParamete
 
 function checkpointIsDue({ resources, progress }: RunContext): boolean {
   const { checkpoint, training } = resources.recipe;
-  const last = progress.step >= training.steps; // saved at the end
+  const last = progress.step >= training.steps; // the last step is saved at the end of the run
   return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
 }
 

@@ -26,10 +26,10 @@ type Written = NonNullable<Recipe["domains"][string]["environment"]>;
 
 const DEFAULTS = { maxTurns: 8, timeoutMs: 10_000 } as const;
 
-/** Domains and validation sets by name; names are unique across both. */
+/** Domains and validation sets by name; no name occurs in both. */
 const playedOf = ({ domains, evaluation }: Played) => Object.entries({ ...evaluation.sets, ...domains });
 
-/** Environments and limits by domain or validation set. Disposing it ends the environments' processes. */
+/** Environments and limits by domain or validation set. `dispose` ends the environments' processes. */
 export class Plays extends Map<DomainName, Play> implements Disposable {
   [Symbol.dispose](): void {
     for (const { python } of this.values()) python?.close();
@@ -52,7 +52,7 @@ export function playsOf(recipe: Played): Plays {
   return plays;
 }
 
-/** Its processes enforce the limit, from the start of a call: an episode may wait for its turn. */
+/** The processes enforce the time limit from the start of each call, because an episode may wait for a free process. */
 function inPython(recipe: Played, written: PythonWritten, { timeoutMs }: Pick<Play, "timeoutMs">) {
   const { bin: command, env: variables, processes, timeoutSeconds } = pythonSettings(recipe);
   const limitMs = Math.min(timeoutMs, timeoutSeconds * 1000);
@@ -94,7 +94,7 @@ export function expectEnvironments(recipe: Recipe): void {
   }
 }
 
-/** The same verifiers, except that an episode keeps its environment's verdict. */
+/** The given verifiers, except that an episode keeps the verdict of its environment. */
 export function besideEpisodes(verifiers: Verifiers): Verifiers {
   return {
     verify: async (requests: readonly (VerificationRequest & { readonly episode?: Episode })[]) => {

@@ -25,7 +25,7 @@ export const isPathAlone = (source: Source): source is string =>
 /**
  * The source with local files in place of every "hf:org/name/config:split@revision", downloaded if they are missing;
  * for a source that is only a path, with the detected kind. Returns other sources unchanged.
- * @param pinned commits recorded by a resumed run, which replace the revisions of their repositories Throws the
+ * @param pinned commits recorded by a resumed run, which replace the revisions of their repositories. Throws the
  * errors of resolveDataset.
  */
 export async function localSource(
@@ -53,7 +53,7 @@ export async function localSpec(
   return hub.length === 0 ? { source: spec, hub } : { source: { ...spec, path: paths }, hub };
 }
 
-/** The paths, with Hub data sets replaced by their files. @param split for those whose name has none */
+/** The paths, with Hub data sets replaced by their files. @param split for Hub data sets whose name gives no split */
 export async function localPaths(
   path: string | readonly string[],
   split?: string,

@@ -27,11 +27,11 @@ import { openTeacher, type Teacher } from "./teacher.ts";
 /** Resources of a run, from the recipe and its model: one trainer, one engine, one verifier pool. */
 export interface RunResources extends AsyncDisposable {
   readonly core: Core;
-  /** With the values derived from the model, model.weightStorage, and rollouts.maskPadding. */
+  /** The recipe, including values derived from the model, model.weightStorage and rollouts.maskPadding. */
   readonly recipe: Recipe;
   /** Changes that the run makes by itself to fit this machine's memory (`chosen`). */
   readonly memory: Pick<MemoryPlan, "chosen">;
-  /** The recipe with these changes: when memory is taken and how long, and no number. */
+  /** The recipe with these changes. They affect memory and time, and no computed number. */
   readonly placed: Recipe;
   /** Time that chat templates take as now: when the run began. */
   readonly clock: Date;

@@ -9,7 +9,7 @@ export function rewardPlans(recipe: Recipe): RewardPlan[] {
   return Object.keys(judgedOf(recipe)).flatMap((name) => rewardPlan(recipe, name) ?? []);
 }
 
-/** Names are of one kind: no set is called like a domain. */
+/** Merges both, because no validation set has the name of a domain. */
 const judgedOf = ({ domains, evaluation }: Recipe) => ({ ...evaluation.sets, ...domains });
 
 /** @param domain or validation set. Undefined where its problems name their verifiers. */
@@ -59,8 +59,8 @@ type PythonChoice = Extract<RewardChoice, { python: string }>;
 type PythonGiver = Extract<RewardGiver, { by: "python" }>["python"];
 
 /**
- * Number of concurrent calls to the verifiers, from the present number of workers: rewards in this process mostly wait,
- * and block no other call.
+ * Number of concurrent calls to the verifiers, given the current number of workers. Rewards in this process mostly
+ * wait, and block no other call.
  */
 export function verificationCalls(recipe: Recipe): (workers: number) => number {
   const givers = giversOf(recipe);

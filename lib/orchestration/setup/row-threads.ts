@@ -26,7 +26,7 @@ export type PartAnswer = { readonly id: number } & (
   | { readonly failure: string }
 );
 
-/** Each takes 30 MiB, and a few suffice to saturate the disk. */
+/** Each thread takes 30 MiB, and a few suffice to saturate the disk. */
 const MOST_THREADS = 3;
 
 /** One thread per core other than this thread's, up to three. */

@@ -9,14 +9,17 @@ type EndpointOptions = NonNullable<NonNullable<Recipe["teacher"]>["endpoint"]>;
 /** The server's scores of one sequence's sampled tokens. */
 interface Scored {
   readonly logprobs: Float32Array;
-  /** [n, k] of n of them. */
+  /** [n, k] ids of the k likeliest tokens at each of the n sampled tokens. */
   readonly ids: Int32Array;
   readonly top: Float32Array;
 }
 
 type Listed = Readonly<Record<string, { readonly logprob?: unknown } | undefined>>;
 
-/** A teacher behind an OpenAI-compatible server that scores the tokens of a prompt: POST <url>/completions with their ids. */
+/**
+ * A teacher behind an OpenAI-compatible server, which scores the tokens of a prompt: POST <url>/completions with the
+ * token ids.
+ */
 export class TeacherEndpoint implements AsyncDisposable {
   readonly #server: ChatServer;
   readonly #options: EndpointOptions;

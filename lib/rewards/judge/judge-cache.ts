@@ -57,7 +57,7 @@ export class JudgeCache {
         ? (kept as JudgeReply)
         : undefined;
     } catch {
-      return undefined; // not there, or damaged: asked again
+      return undefined; // the file is absent or damaged, so the server is asked again
     }
   }
 
@@ -71,7 +71,7 @@ export class JudgeCache {
       await writeFile(part, JSON.stringify(reply));
       await rename(part, path);
     } catch {
-      // asked again next time
+      // the reply could not be stored, so the next run asks the server again
     }
     return reply;
   }

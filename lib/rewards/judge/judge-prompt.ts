@@ -109,8 +109,8 @@ function preference(text: string, answerFirst: boolean): number | undefined {
 }
 
 /**
- * Strings that servers take for marks of turns wherever they stand. A space without width after their first character
- * leaves them readable and no marks.
+ * Strings that some servers read as turn markers anywhere in a text. A zero-width space after the first character
+ * keeps them readable and stops servers from reading them as markers.
  */
 const MARKS =
   /<[|｜]|[|｜]>|<\/?s>|\[\/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS)\]|<<\/?SYS>>|<\/?(?:start|end)_of_turn>|<\/?(?:think|eos|bos|pad|unk)>/gi;

@@ -26,7 +26,7 @@ export interface JudgeOptions {
   readonly maxTokens: number;
   /** Answers longer than this are unparsable and not asked about, characters. */
   readonly maxAnswerChars: number;
-  /** Connections at once. */
+  /** Maximum number of simultaneous connections. */
   readonly concurrency: number;
   /** Time limit for one reply of the server. */
   readonly timeoutMs: number;
@@ -52,13 +52,13 @@ export interface JudgeStats {
   /** Answers judged more than once, and the sum of the spread of their scores. */
   readonly compared: number;
   readonly disagreement: number;
-  /** Part of the budget that is left, in [0, 1]; absent without a budget. */
+  /** Remaining share of the budget, in [0, 1]; absent without a budget. */
   readonly budgetLeft?: number;
 }
 
-/** Askings of a question whose reply has no verdict. */
+/** How often a question is asked while its replies hold no verdict. */
 const READINGS = 3;
-/** Characters a token, where a server does not count. */
+/** Assumed characters per token, for servers that do not report tokens. */
 const CHARS_PER_TOKEN = 4;
 /** Distance between the seeds of a first request and its retry. */
 const SEED_STRIDE = 1000;
@@ -167,7 +167,7 @@ export class Judge implements Disposable {
       this.#counts.tokens += answered.value.tokens;
       return answered.value;
     } catch (error) {
-      this.#asked -= 1; // it cost nothing
+      this.#asked -= 1; // a failed request costs nothing
       throw error;
     }
   }

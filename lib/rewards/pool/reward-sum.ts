@@ -7,7 +7,7 @@ export interface Judges {
   judge(requests: readonly VerificationRequest[]): Promise<Verdict[]>;
 }
 
-/** One of several rewards. */
+/** One of several rewards that are summed. */
 export interface WeightedJudge extends Judges {
   readonly name: string;
   /** Any scale. */

@@ -69,7 +69,7 @@ export interface CountedJudge extends Judges {
   readonly meter?: VerifierMeter;
   /** Time limit per completion in milliseconds, if known. */
   readonly timeoutMs?: number;
-  /** The language model behind it. */
+  /** The language model that judges. */
   readonly model?: Judge;
 }
 
@@ -120,7 +120,7 @@ function openPython(
   return new PooledVerifier({ name, python: call, scale, ...limits }, workers);
 }
 
-/** Each of its requests has a limit; the whole batch has none. */
+/** Each request has a time limit; a whole batch has none. */
 function openJudge(
   options: JudgeOptions,
   scale: RewardScale | undefined,

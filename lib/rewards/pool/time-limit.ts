@@ -17,7 +17,7 @@ export class TimeLimit {
   readonly #isUp: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param isUp told when the signal is aborted, just before. */
+  /** @param isUp called just before the signal is aborted. */
   constructor(ms: number, isUp: () => void) {
     this.#ms = ms;
     this.#isUp = isUp;

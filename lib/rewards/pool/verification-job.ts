@@ -23,7 +23,7 @@ export interface VerificationJob {
     readonly reference: unknown;
     readonly text: string;
     readonly finish: FinishReason;
-    /** For Python rewards of this run's completions: token ids, and finished steps before them. */
+    /** For Python rewards of this run's completions: token ids, and the number of steps finished before. */
     readonly ids?: readonly number[] | undefined;
     readonly step?: number | undefined;
   }[];
@@ -95,7 +95,7 @@ export interface Ending extends Pick<Progress, "phase" | "member" | "elapsedMs">
   readonly why: (typeof WHYS)[number];
 }
 
-/** Bytes of a progress record: since, limit, member, phase, job. The record of the process's end follows it. */
+/** Size of a progress record (since, limit, member, phase, job) in bytes. The record of the process's end follows it. */
 const BYTES = 28;
 type JobRecord = readonly [since: number, limit: number, member: number, phase: number, job: number];
 
@@ -113,7 +113,7 @@ export class JobProgress {
     this.#fd = fd;
   }
 
-  /** The process takes its next job: later phases belong to it. */
+  /** The process takes its next job; the phases that follow belong to this job. */
   take(): void {
     this.#job += 1;
   }

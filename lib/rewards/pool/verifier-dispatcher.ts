@@ -3,7 +3,7 @@ import type { JobEnd, VerificationJob } from "./verification-job.ts";
 import { VerifierProcess } from "./verifier-process.ts";
 
 export interface DispatcherOptions {
-  /** Heap of one process. */
+  /** Heap limit of one process. */
   readonly heapMb: number;
   /** Environment variables that the recipe names for its modules. */
   readonly variables: readonly string[];

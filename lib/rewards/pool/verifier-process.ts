@@ -7,7 +7,7 @@ import { ownModule } from "../../own-module.ts";
 import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
 import { verifierEnvironment } from "./verifier-environment.ts";
 
-/** Limit in MiB for everything beside the heap: Node itself, tables, buffers, WebAssembly. */
+/** Memory limit in MiB for everything outside the heap: Node itself, tables, buffers, WebAssembly. */
 export const BESIDE_HEAP_MB = 384;
 const TAIL_CHARS = 4000;
 /** Time to wait for the last output of an exited process. Milliseconds. */
@@ -54,7 +54,7 @@ export class VerifierProcess {
       env: verifierEnvironment(process.env, variables),
       serialization: "advanced",
       stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // its stdin closes when our process dies, which tells it to exit
-      detached: true, // its own process group: `hone` alone handles an interrupt from the terminal
+      detached: true, // gives it its own process group, so that only `hone` receives an interrupt from the terminal
     });
     this.pid = this.#child.pid ?? 0;
     for (const stream of [this.#child.stdout!, this.#child.stderr!])

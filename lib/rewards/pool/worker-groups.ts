@@ -3,13 +3,13 @@ import { abandoned, WorkerGroup } from "./worker-group.ts";
 
 /** Processes that judge verifier jobs, on this machine or others. */
 export interface JobPlace {
-  /** Jobs that it does at the same time; grows where hosts join. */
+  /** How many jobs it runs at the same time; grows when hosts join. */
   readonly count: number;
   /** Rejects with HONE_ERR_STATE once the place closes. @param heapMb of the process that does it */
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
   /** Ids of the running processes that this one has started. */
   pids(): number[];
-  /** Jobs that run end as lost, or reject. Idempotent. */
+  /** Running jobs end as lost, or reject. Idempotent. */
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
-// What a user types: data whose kind its rows tell, and completions judged as the report says they will be.
+// `hone data` as a user types it: the verb recognizes a data set's kind from its rows, and completions get the verdicts
+// that the report promises.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-// What `hone run` says and exits with.
+// Tests what `hone run` prints, and its exit codes.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { noAddon } from "../../e2e/native-core.ts";
 import { honeHere } from "../../fixtures/hone-here.ts";
 import { patient } from "../../patience.ts";
 
-/** A policy that starts at random writes many different characters; one that collapsed repeats itself. */
+/** A policy with random weights writes many different characters; a collapsed policy repeats itself. */
 const VARIETY = `export default {
   name: "variety",
   model: { config: { width: 32, layers: 1, heads: 1, mlpWidth: 64 } },
@@ -33,7 +33,7 @@ function scratch(): { readonly recipe: string; hone(...args: string[]): Promise<
 }
 interface Said {
   readonly status: number;
-  /** Both outputs joined into one line. */
+  /** Stdout and stderr joined into one line. */
   readonly text: string;
   readonly cwd: string;
 }

@@ -1,7 +1,7 @@
-// Generates answers to questions with options. How an answer is made determines its verdict; nothing here reads the
-// code under test.
+// Generates answers to questions with options. The verdict follows from how an answer is made, without the code under
+// test.
 
-/** Ways to write the letter @ so that nothing else is meant. */
+/** Ways to write the letter @ so that it can mean nothing else. */
 export const LETTERS = [
   "@",
   "(@)",
@@ -19,7 +19,7 @@ export const LETTERS = [
   "Option (@)",
 ];
 
-/** Ways to choose §, which stands for a letter written in one of the ways above. */
+/** Sentences that choose §, which stands for a letter in one of the ways above. */
 export const CLEAR = [
   "The answer is §.",
   "The answer is §",
@@ -70,7 +70,7 @@ export const CLEAR = [
   "Let me check.\n\n1. Two and two make four.\n2. Four is even.\n\nThe answer is §.",
 ];
 
-/** Ways to choose the letter @, which they write as it is. */
+/** Sentences that choose the letter @ and need it unchanged. */
 export const CLEAR_BARE = [
   "@",
   "(@)",
@@ -111,7 +111,7 @@ export const CLEAR_BARE = [
   "I ruled out ?. The answer is @.",
 ];
 
-/** Ways to write a small letter that can mean nothing but the letter. */
+/** Sentences in which a small letter can only be the choice. */
 export const CLEAR_SMALL = [
   "answer: @",
   "The answer is @.",
@@ -125,7 +125,7 @@ export const CLEAR_SMALL = [
   "The answer is option @.",
 ];
 
-/** Ways to write two letters side by side: @, the right one, and ?, another. */
+/** Ways to write two letters together: @, the right one, and ?, another. */
 export const PAIRS = [
   "@ or ?",
   "@ and ?",
@@ -198,7 +198,7 @@ export const PAIRS = [
   "@ 或 ?",
   "@、?",
 ];
-/** Sentences that state such a pair. */
+/** Sentences that state one of the pairs above. */
 export const PAIRED = [
   "The answer is §.",
   "Answer: §",
@@ -212,7 +212,7 @@ export const PAIRED = [
   "### Answer\n§",
 ];
 
-/** Answers that choose nothing, or choose another letter than @. */
+/** Answers that choose nothing, or a letter other than @. */
 export const UNCLEAR = [
   "The answer is not @.",
   "The answer could be @.",

@@ -1,5 +1,5 @@
-// Over 400 answers by rules of generated-answers.ts, for two right letters each. No hedged or missing choice may be right; of
-// the clear ones at most 2 % may be refused (none is).
+// Tests over 400 answers by the rules of generated-answers.ts, for two right letters each. No hedged or missing choice
+// may be right; at most 2 % of the clear ones may be refused (none is).
 import { describe, expect, test } from "vitest";
 import { isHedged } from "../../../lib/domains/choice/hedge.ts";
 import { choice } from "../../../lib/domains/choice/verify.ts";

@@ -145,7 +145,10 @@ describe("strict reads", () => {
     expect(committedLetter(response)).toBe(letter);
   });
 
-  /** Every way to choose with every way to write a letter; the same ways with a second letter, or denied, choose none. */
+  /**
+   * Every way to choose, with every way to write a letter. With a second letter or a negation the same sentences
+   * choose nothing.
+   */
   const LETTERS = ["(C)", "C", "**C**", "**(C)**", "$C$", "\\textbf{C}", "[C]"];
   const CHOOSE = [
     "The answer is @.",
@@ -186,7 +189,8 @@ describe("strict reads", () => {
 });
 
 /**
- * Attempts of a policy that is rewarded for the right letter: two letters in every writing, and a choice taken back.
+ * Attempts of a policy that is rewarded for the right letter: two letters in every form, and a choice that is taken
+ * back.
  */
 test.each<[string, string | undefined]>([
   ["Answer: A B C D", undefined],
@@ -306,7 +310,7 @@ test.each<[string, string | undefined]>([
   expect(committedLetter(response)).toBe(letter);
 });
 
-/** With more than ten options the letters go on after J; with fewer, a later letter cannot be chosen. */
+/** With more than ten options the letters continue after J; with fewer, those letters cannot be chosen. */
 test("as many letters as there are options", () => {
   for (const letter of ["K", "T", "Z"]) {
     expect(committedLetter(`The answer is ${letter}.`, 26)).toBe(letter);
@@ -338,5 +342,5 @@ test.each([
   const response = head + unit.repeat(1_000_000 / unit.length);
   const begun = process.cpuUsage();
   committedLetter(response);
-  expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // microseconds; quadratic time would take minutes
+  expect(process.cpuUsage(begun).user).toBeLessThan(10e6); // takes microseconds; quadratic time would be minutes
 });

@@ -1,4 +1,4 @@
-// Mutants tried, each dies here: strict without the thought's removal; the number of choices not looked at.
+// Mutants tried, all killed: strict keeps the reasoning; the number of choices is ignored.
 import { expect, test } from "vitest";
 import { choice } from "../../../lib/domains/choice/verify.ts";
 

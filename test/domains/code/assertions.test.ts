@@ -1,5 +1,5 @@
-// Mutants tried: expected values sent to the program's process; equality of the program's own taken; a broken test taken
-// for a wrong answer.
+// Mutants tried: expected values are sent to the program's process; the program's own equality decides; a broken test
+// counts as a wrong answer.
 import { describe, expect, test } from "vitest";
 import { assertions } from "../../../lib/domains/code/assertions.ts";
 

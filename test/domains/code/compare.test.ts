@@ -1,5 +1,5 @@
-// Mutants tried: True equal to 1 in strict, int and text keys not told apart, trailing zeros kept, nan equal to nan,
-// lines not stripped.
+// Mutants tried: True equals 1 in strict, int and text keys are equal, trailing zeros are kept, nan equals nan, lines
+// are not stripped.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";
@@ -94,7 +94,7 @@ print(json.dumps([same(a, b) for a, b in json.load(sys.stdin)]))`;
 const tuple = (...items: PythonValue[]): PythonValue => ({ type: "tuple", items });
 const of = (...entries: [PythonValue, PythonValue][]) => dict(entries)!;
 
-/** Each row: actual value, expected value, and whether strict and reference take them for equal. */
+/** Each row: actual value, expected value, and whether strict and reference find them equal. */
 describe("what is returned", () => {
   test.each<[string, PythonValue, PythonValue, boolean, boolean]>([
     ["an int", int(3), int(3), true, true],

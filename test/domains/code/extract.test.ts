@@ -1,4 +1,4 @@
-// Mutants tried: the first block, interpreter sessions like others, fences not paired in strict.
+// Mutants tried: the first block is taken, interpreter sessions are read like other code, strict does not pair fences.
 import { describe, expect, test } from "vitest";
 import { lastProgram, looseBlocks, pythonBlocks } from "../../../lib/domains/code/extract.ts";
 

@@ -3,9 +3,9 @@ import { isHeldOut } from "../../../lib/data/index.ts";
 import { describedFunction, inputOutput } from "../../../lib/domains/code/generate.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// The description is read word by word and computed here; the expression is computed by the test's own
-// JavaScript engine. Mutants tried: no parentheses before *2, negate without parentheses, square after the
-// first place, shown inputs reused as hidden ones.
+// Interprets the description word by word and compares with the expression, which the test's own JavaScript engine
+// evaluates. Mutants tried: no parentheses before *2, negate without parentheses, square after the first place, shown
+// inputs reused as hidden ones.
 
 interface Tests {
   readonly inputs: readonly number[];
@@ -28,7 +28,7 @@ function follow(description: string, x: number): number {
   }, x);
 }
 
-/** The test's own engine; the expressions are written by the generator under test. */
+/** Evaluates an expression of the generator under test in the test's own engine. */
 const evaluate = (expression: string, x: number): number =>
   new Function("x", `return (${expression})`)(x) as number;
 
@@ -78,7 +78,7 @@ test.each([0, 1, 2, 3])(
   },
 );
 
-// With three fixed inputs the function determines the question: no training question ever asked for one of the 11
+// With three fixed inputs the function determines the question, so no training question asked for one of the 11
 // held-out functions of 90.
 test.each([0, 1, 2, 3])(
   "held-out questions at level %i ask for functions that training meets, too",

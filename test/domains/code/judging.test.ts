@@ -1,5 +1,5 @@
-// Mutants tried: no seccomp filter, standard output not looked at in a call, standard error counted in strict, no limit
-// on all tests together, no --die-with-parent, a returned value capped whatever is expected.
+// Mutants tried: no seccomp filter, a call's standard output is ignored, strict counts standard error, all tests
+// together have no limit, no --die-with-parent, a returned value is cut whatever is expected.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";
@@ -330,7 +330,7 @@ describe.skipIf(!hasBubblewrap)("hacks", () => {
 });
 
 describe.skipIf(!hasBubblewrap)("in the pool", () => {
-  const LIMIT_MS = patient(2000); // the time that the second program needs, with a start of Python
+  const LIMIT_MS = patient(2000); // the second program's time, with a start of Python
   const pool = new VerifierPool({ workers: 1, limits: { code: { timeoutMs: LIMIT_MS } } });
   afterAll(() => pool.close());
   const memoryMb = MEMORY_MB;
@@ -355,7 +355,7 @@ describe.skipIf(!hasBubblewrap)("in the pool", () => {
       { status: "wrong", score: 0, reason: `verification took over ${LIMIT_MS} ms` },
       { status: "correct", score: 1, reason: "3 of 3 tests pass" },
     ]);
-    expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, a program for each of two tests
+    expect(taken.map(({ depth }) => depth).sort()).toEqual([1, 1, 2, 2]); // pump, zygote, one program for each of two tests
     const gone = () => descendants().every(({ pid }) => !taken.some((one) => one.pid === pid));
     await vi.waitFor(() => expect(gone()).toBe(true), { timeout: 60_000 });
   });
@@ -370,7 +370,7 @@ describe.skipIf(!existsSync(folder) || !hasBubblewrap)("labels of the reference 
       .split("\n")
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-  /** Each kind of response, once per style of problem; `npm run agreement` judges the whole file. */
+  /** One response of each kind and style of problem; `npm run agreement` judges the whole file. */
   const oneOfEach = (rows: Record<string, unknown>[]) => [
     ...new Map(
       rows.map((row) => [`${row["kind"]} ${String(row["problem"]).slice(0, 4)} ${row["expected"]}`, row]),

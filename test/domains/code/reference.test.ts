@@ -1,4 +1,4 @@
-// Mutants tried: thoughts not read, every complaint a crash.
+// Mutants tried: the reasoning is not read, every complaint counts as a crash.
 import { expect, test } from "vitest";
 import { REFERENCE } from "../../../lib/domains/code/reference.ts";
 import { list, str } from "../../../lib/python/value.ts";

@@ -1,4 +1,4 @@
-// Mutants tried: nothing called off after a failure, the first failure in time counts, faults swallowed.
+// Mutants tried: a failure cancels nothing, the first failure in time counts, faults are swallowed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Outcome, runTests } from "../../../lib/domains/code/test-runner.ts";
@@ -6,7 +6,7 @@ import { type Outcome, runTests } from "../../../lib/domains/code/test-runner.ts
 const PASS: Outcome = { passed: true, end: false };
 const FAIL: Outcome = { passed: false, end: true };
 
-/** Tests that end when told to, and a record of what was started, running together, and called off. */
+/** Tests that end on command, with a record of which were started, ran together, and were cancelled. */
 function stage(count: number) {
   const ends = new Map<number, (outcome: Outcome | Error) => void>();
   const started: number[] = [];

@@ -27,7 +27,7 @@ test("what was not among the words is told; worth something is a guess that coul
     score: 0.3 / 3,
   });
   expect((await play("owl", "owl")).score).toBe(0.3 / 2);
-  expect((await play("hat", "cat")).score).toBe(0.3 / 2); // "_a_" says that it ends otherwise
+  expect((await play("hat", "cat")).score).toBe(0.3 / 2); // "_a_" shows that the last letter differs
   expect((await play("owl", "cat")).score).toBe(0.3);
   const state = await wordGuess.reset(about, call);
   expect(await wordGuess.score(state, { finish: "length", turns: 1 }, call)).toBe(0);

@@ -1,5 +1,5 @@
-// Over 400 cases by rules of this file: right and wrong calls in every family's form, attempts where nothing is to be
-// called, refusals in prose. No wrong one may be right; of the right ones at most 2 % may be refused (none is).
+// Tests over 400 cases by the rules of this file: right and wrong calls in every model family's form, calls where none
+// is needed, refusals in prose. No wrong case may pass; at most 2 % of the right ones may be refused (none is).
 import { describe, expect, test } from "vitest";
 import { functionCalling } from "../../../lib/domains/function-calling/verify.ts";
 import {
@@ -14,7 +14,7 @@ import {
 const TOOLS = ["get_time", "geo.area", "search_flights", "play", "stock.price.of"];
 const TEXTS = ["Bern", "New York, NY", "a b", "2024-05-01", "é 北京", "x > y", "it's", "7", "true"];
 
-/** Parameters of a function: each with its schema, allowed values and wrong ones. */
+/** A function's parameters, each with its schema, allowed values and wrong ones. */
 interface Parameter {
   readonly name: string;
   readonly schema: object;
@@ -103,7 +103,7 @@ function problemOf(random: Random, count: number): Problem {
 const keyed = (value: unknown) =>
   Object.fromEntries(Object.entries(value as object).map(([key, one]) => [key, [one]]));
 
-/** Writes numbers as data sets do: floats keep their point, which JSON.stringify drops from whole ones. */
+/** Writes numbers as data sets do: JSON.stringify would drop the point of whole floats. */
 function statusOf(entry: object, text: string, dialect: "tool_calls" | undefined): string {
   const reference = functionCalling.parseReference({ entry, ...(dialect && { dialect }) });
   const verdict = functionCalling.verify({ text, finish: "stop" }, reference) as { status: string };
@@ -117,7 +117,7 @@ interface Case {
   readonly right: boolean;
 }
 
-/** Every family with one call and with two; each with a wrong value, name or number of calls beside it. */
+/** Every model family with one call and with two, and variants with a wrong value, name or number of calls. */
 function callCases(random: Random): Case[] {
   return Object.entries(FAMILIES).flatMap(([family, write]) =>
     [1, 2, 1, 2, 1].flatMap((count) => {
@@ -146,7 +146,7 @@ function callCases(random: Random): Case[] {
   );
 }
 
-/** Between tags a text has no quotes, so some wrong values are spelled like the right one. */
+/** A text between tags has no quotes, so that some wrong values have the spelling of the right one. */
 const isSame = (text: string, right: string | undefined, family: string): boolean =>
   text.replace(/"|string=true|string=false/g, "") === right?.replace(/"|string=true|string=false/g, "") &&
   /Coder|Seed|GLM-4.5|M2|V3.2/.test(family);
@@ -234,7 +234,7 @@ function noCallCases(random: Random): Case[] {
   return made;
 }
 
-/** Attempts that a policy may find which is paid for calls elsewhere; get_time(city) is offered. */
+/** Attempts of a policy that is paid for calls elsewhere; get_time(city) is offered. */
 const TRIED = [
   "{",
   "[",

@@ -1,4 +1,5 @@
-// Mutants tried: the entry parsed before it is judged (1.0 becomes 1), the dialect of a row not told, compat dropped.
+// Mutants tried: the entry is parsed before it is judged (1.0 becomes 1), a row's dialect is ignored, compat is
+// dropped.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -103,7 +104,10 @@ describe.skipIf(!existsSync(shared))("labels of the reference implementation", (
     expect(apart).toEqual([]);
   });
 
-  /** Unreadable JSON, lists that do not end, empty refusals, calls that stand outside a list, arguments without a name and texts in other letters are what strict sees otherwise. */
+  /**
+   * The cases in which strict differs on purpose: unreadable JSON, unclosed lists, empty refusals, calls outside a
+   * list, arguments without a name, and texts in other letters.
+   */
   const INTENDED =
     /^(?:(?:upper|punct|spaces|quote|list_upper|dict_up) (?:correct|valid)->wrong|fence no_answer->unparsable|bad_json \w+->unparsable|empty(?:_tag)? correct->no_answer|unclosed no_answer->unparsable|prose_call correct->wrong|posargs valid->wrong)$/;
   test.each(["cases_toolcalls.jsonl", "cases_pycall.jsonl"])(
@@ -147,7 +151,7 @@ describe.skipIf(!existsSync(shared))("labels of the reference implementation", (
             `${name}(${chosen.map(([key, values]) => `${key}=${JSON.stringify(values[0])}`).join(", ")})`
           );
         });
-        if (calls.includes(false)) continue; // numbers lose their kind in JSON.parse, dicts need one value each
+        if (calls.includes(false)) continue; // JSON.parse loses the kind of numbers, and dicts need one value each
         const { status } = await verdictOf(
           { entry: JSON.parse(line).id, response: `[${calls.join(", ")}]` },
           "strict",

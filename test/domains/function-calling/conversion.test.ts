@@ -1,4 +1,4 @@
-// Mutants tried: underscores refused, "nan" as text, a line break inside upTo.
+// Mutants tried: underscores are refused, "nan" is text, upTo accepts a line break.
 import { expect, test } from "vitest";
 import { commaParts, integer, numberOrText, upTo } from "../../../lib/domains/function-calling/conversion.ts";
 import { float, int, type PythonValue, str } from "../../../lib/python/value.ts";

@@ -1,4 +1,4 @@
-// Mutants tried: text read by way of JSON.parse (1.0 becomes 1), java seen in javascript, an id with letters after its
+// Mutants tried: JSON.parse reads the text (1.0 becomes 1), "javascript" matches java, an id may have letters after its
 // number.
 import { describe, expect, test } from "vitest";
 import { categoryOf, readEntry, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";

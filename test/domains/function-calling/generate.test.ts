@@ -3,9 +3,9 @@ import { toolCall } from "../../../lib/domains/function-calling/generate.ts";
 import { PARAMETER_VALUES, PARAMETERS, TOOLS } from "../../../lib/domains/lexicon.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: arguments in the query's order, numbers quoted, the value range of level 0 at level 3.
+// Mutants tried: arguments in the query's order, quoted numbers, level 3 uses level 0's range of values.
 
-/** Reads the tools and the query back, and writes the call that they ask for. */
+/** Parses the tools and the query, and writes the call that they ask for. */
 function callFor(question: string): { call: string; tools: number; parameters: number; largest: number } {
   const [, offered, queried] = /^Tools: (.*) Query: (.*)$/.exec(question)!;
   const schemas = new Map(
@@ -66,5 +66,5 @@ test("values come before names in the hardest level only", () => {
     return count / 400;
   });
   expect(valueFirst.slice(0, 3)).toEqual([0, 0, 0]);
-  expect(Math.abs(valueFirst[3]! - 0.3)).toBeLessThan(0.092); // 4 sd
+  expect(Math.abs(valueFirst[3]! - 0.3)).toBeLessThan(0.092); // 4 standard deviations
 });

@@ -1,5 +1,5 @@
-// Generates calls and refusals. How one is made determines its verdict. Nothing here reads the code under test: the
-// forms are written out again, from the chat templates.
+// Generates calls and refusals whose verdict follows from how they are made. Their forms are written from the chat
+// templates, without the code under test.
 
 /** A small generator of random numbers (mulberry32), so that every run makes the same cases. */
 export function randomOf(seed: number) {
@@ -58,9 +58,7 @@ const tags = ({ given }: MadeCall, one: (key: string, value: unknown) => string)
 const qwen = (call: MadeCall) =>
   `<function=${call.name}>\n${tags(call, (key, value) => `<parameter=${key}>\n${raw(value)}\n</parameter>`)}\n</function>`;
 
-/**
- * How each family of models writes one call or several; undefined for several if the family writes one call per turn.
- */
+/** How each model family writes one call or several; undefined for several if the family writes one call per turn. */
 export const FAMILIES: Readonly<Record<string, (calls: readonly MadeCall[]) => string | undefined>> = {
   Apriel: (calls) => `<tool_calls>${listOf(calls)}</tool_calls>`,
   OpenAI: (calls) =>
@@ -123,7 +121,7 @@ export const FAMILIES: Readonly<Record<string, (calls: readonly MadeCall[]) => s
   LFM2: (calls) => `<|tool_call_start|>[${all(calls, python, ", ")}]<|tool_call_end|>`,
 };
 
-/** Forms of calls that no reader in lib/ understands. */
+/** Forms of calls that no reader in lib/ supports. */
 export const UNKNOWN_FORMS: Readonly<Record<string, (call: MadeCall) => string>> = {
   Claude: (call) =>
     `<function_calls>\n<invoke name="${call.name}">\n${tags(call, (key, value) => `<parameter name="${key}">${raw(value)}</parameter>`)}\n</invoke>\n</function_calls>`,

@@ -1,5 +1,5 @@
-// Mutants tried: partial credit in strict mode, dots accepted in tags, any call for relevance in strict, a cut-off
-// response as a refusal, the thought read in strict, Unjudgeable passed on.
+// Mutants tried: strict gives partial credit, tags accept dots, strict accepts any call for relevance, a truncated
+// response counts as a refusal, strict reads the reasoning, Unjudgeable is rethrown.
 import { describe, expect, test } from "vitest";
 import type { Compat } from "../../../lib/domains/compat.ts";
 import { functionCalling } from "../../../lib/domains/function-calling/verify.ts";

@@ -1,4 +1,4 @@
-// Mutants tried: missing brackets not added, quotes around the list not seen through, positional lost.
+// Mutants tried: missing brackets are not added, quotes around the list are kept, positional arguments are lost.
 import { expect, test } from "vitest";
 import { readPythonCalls } from "../../../lib/domains/function-calling/python-calls.ts";
 

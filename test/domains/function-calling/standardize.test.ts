@@ -1,4 +1,4 @@
-// Mutants tried: lower case only, quotes untouched.
+// Mutants tried: only lower case is applied, quotes are unchanged.
 import { describe, expect, test } from "vitest";
 import { standardize } from "../../../lib/domains/function-calling/standardize.ts";
 

@@ -1,10 +1,10 @@
-// Mutants tried: the first block, a blank last block taken, tags case-sensitive, gorilla items of several calls cut to
-// one, single tags read too.
+// Mutants tried: the first block is taken, a blank last block is taken, tags are case-sensitive, gorilla items of
+// several calls are cut to one, single tags are read too.
 import { describe, expect, test } from "vitest";
 import { hasToolCalls, readToolCalls } from "../../../lib/domains/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/python/value.ts";
 
-/** [name, {argument: value}] of each call, or what there is instead. */
+/** Returns [name, {argument: value}] of each call, or what was read instead. */
 function read(text: string): unknown {
   const found = readToolCalls(text);
   if (found.kind !== "calls") return `${found.kind}: ${found.reason}`;

@@ -3,10 +3,10 @@ import { wordList } from "../../../lib/domains/instruction-following/generate.ts
 import { NOUNS } from "../../../lib/domains/lexicon.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: include written over the start word, the avoided word left in the filler, count not forced
-// above level 0, impossible counts kept (start + end + include in two words).
+// Mutants tried: include overwrites the start word, the filler contains the avoided word, count is not forced above
+// level 0, impossible counts are kept (start + end + include in two words).
 
-/** True if the words obey one phrase of the question. */
+/** True if the words follow one phrase of the question. */
 function obeys(words: readonly string[], phrase: string): boolean {
   const lower = words.map((word) => word.toLowerCase());
   const [first, second] = phrase.split(" ") as [string, string];

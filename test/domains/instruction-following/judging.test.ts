@@ -96,7 +96,7 @@ describe("what is judged", () => {
   });
 });
 
-// Mutants these tests kill (tried): asterisks left in; the last line kept.
+// Mutants tried, all killed: asterisks stay; the last line stays.
 describe("loose takes what any variant follows", () => {
   test.each([
     ["without the first line", "Sure, here:\ncat", true],

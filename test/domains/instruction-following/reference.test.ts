@@ -1,4 +1,4 @@
-// Mutants tried: the marked response for IFEval's modes too, the strict check bound.
+// Mutants tried: IFEval's modes use the marked response too, the strict check is used.
 import { expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
 import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";

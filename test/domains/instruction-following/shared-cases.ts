@@ -1,4 +1,4 @@
-/** Reads labelled cases that lie beside the checkout; there are none if they are missing. */
+/** Reads labelled cases beside the checkout; returns none if they are missing. */
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 

@@ -1,4 +1,4 @@
-/** A table of constraint verdicts: what a response of one kind scores under both rules. */
+/** Tests a table of verdicts: what one kind of response scores under both sets of rules. */
 import { expect, test } from "vitest";
 import type { ConstraintTable } from "../../../lib/domains/instruction-following/constraint.ts";
 import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";
@@ -7,7 +7,7 @@ import { ResponseText } from "../../../lib/domains/instruction-following/text/re
 
 const RULES = { reference: REFERENCE, strict: STRICT };
 
-/** `both`: the two rules agree on the verdict; otherwise [reference, strict]. */
+/** `both` if the two sets of rules agree on the verdict; otherwise [reference, strict]. */
 export type Row = readonly [
   why: string,
   id: string,
@@ -32,7 +32,7 @@ export function checkVerdicts(table: ConstraintTable, rows: readonly Row[]): voi
   });
 }
 
-/** Arguments from which constraints of these ids cannot be made. */
+/** Tests that constraints with these ids refuse the arguments. */
 export function checkRefusals(
   table: ConstraintTable,
   rows: readonly (readonly [id: string, args: Readonly<Record<string, unknown>>])[],

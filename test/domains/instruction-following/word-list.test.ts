@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { wordList } from "../../../lib/domains/instruction-following/word-list.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: avoid and case without the lexicon test (junk is rewarded), count of characters, end as
-// "includes", the fraction over all six kinds.
+// Mutants tried: avoid and case skip the lexicon test (random letters are rewarded), count counts characters, end means
+// "includes", the fraction covers all six kinds.
 
 const lexicon = ["cat", "dog", "fox", "map", "sun"];
 const judge = (constraints: object) => judgeOf(wordList, { constraints, lexicon });

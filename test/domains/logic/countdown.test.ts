@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { countdown } from "../../../lib/domains/logic/countdown.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried, all killed: numbers compared as a set; a value that is near enough; what stands behind = not looked at;
-// an answer in the thought; the last of two boxes with an "or" between.
+// Mutants tried, all killed: numbers are compared as a set; a nearly equal value passes; the part after = is ignored;
+// an answer in the reasoning counts; of two boxes joined by "or" the last is taken.
 
 const judge = judgeOf(countdown, { nums: [44, 19, 35, 35], target: 98 });
 const solved = { status: "correct", score: 1, reason: "solved" };
@@ -70,7 +70,7 @@ test.each([{}, { nums: [], target: 1 }, { nums: [1.5], target: 1 }, { nums: [1],
   },
 );
 
-/** Values of all expressions over some numbers, with a text of each: pairs are joined in every way. */
+/** Yields the values of all expressions over the numbers, each with a text: joins every pair in every way. */
 function* everyWay(
   items: readonly { text: string; value: number }[],
 ): Generator<{ text: string; value: number }> {

@@ -5,15 +5,15 @@ import { longest } from "../../long.ts";
 import { HOSTILE } from "./judge.ts";
 import { labelledPuzzles } from "./labelled.ts";
 
-// Mutants tried on the text games, each dies in its game's test: first box for the last, thoughts read in strict, every
-// rule of cryptarithm, mathador and math_path left out in turn, strict reading replaced by reference reading.
+// Mutants tried on the text games, each killed by its game's test: the first box instead of the last, strict reads the
+// reasoning, each rule of cryptarithm, mathador and math_path removed in turn, strict reads as the reference does.
 
 test("every game has a name of its own, and the list is in their order", () => {
   const names = GAMES.map((game) => game.task);
   expect(new Set(names).size).toBe(names.length);
 });
 
-/** Generous, because other work shares the machine; quadratic time in a megabyte takes hours. */
+/** Generous, because other work shares the machine; quadratic time in a megabyte would be hours. */
 const BOUND_MS = 15_000;
 
 describe.skipIf(!longest || labelledPuzzles.length === 0)("hostile megabytes end quickly", () => {

@@ -2,10 +2,10 @@ import { expect, test } from "vitest";
 import { latinSquare, truthTable } from "../../../lib/domains/logic/generate.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: variable masks swapped, negation applied to the formula instead of the variable, a blank
-// repeated in a row, blanks in drawing order. Each fails a re-derivation below.
+// Mutants tried: variable masks are swapped, negation applies to the formula instead of the variable, a row has a blank
+// twice, blanks are in drawing order. Each fails a re-derivation below.
 
-/** The formula under one assignment, by a parser that knows only what the grammar of the question says. */
+/** Evaluates the formula under one assignment, with a parser for the grammar that the question states. */
 function holds(formula: string, a: boolean, b: boolean): boolean {
   const values: Record<string, boolean> = { a, b };
   let rest = formula;
@@ -61,7 +61,7 @@ test.each([0, 1, 2, 3])(
   },
 );
 
-/** All ways to fill the blanks so that rows and columns repeat nothing. */
+/** All ways to fill the blanks without a repetition in a row or column. */
 function fillings(rows: readonly string[]): string[] {
   const at = rows.join("").indexOf("_");
   if (at < 0) return [""];

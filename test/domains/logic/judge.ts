@@ -19,7 +19,7 @@ export type Row = readonly [
   strict: "correct" | "wrong" | "no_answer",
 ];
 
-/** A test for each answer to one puzzle, with its status in reference and in strict mode. */
+/** Makes a test for each answer to one puzzle, with its status in reference and in strict mode. */
 export function testAnswers(task: string, gameData: unknown, rows: readonly Row[]): void {
   const judge = judgeAs(task);
   test.each(rows)("%j is %s by the reference and %s by strict", async (answer, reference, strict) => {
@@ -29,7 +29,8 @@ export function testAnswers(task: string, gameData: unknown, rows: readonly Row[
 }
 
 /**
- * Wrong answers of several megabytes that make a careless search or parser take quadratic time, or overflow the stack.
+ * Wrong answers of several megabytes that make a careless search or parser take quadratic time, or overflow the
+ * stack.
  */
 export const HOSTILE: readonly string[] = [
   "\\boxed{".repeat(100_000),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** Cases that the reference implementation has labelled; [] if they are not beside the checkout. */
+/** Cases that the reference implementation labelled; [] if they are missing beside the checkout. */
 export interface LabelledCase {
   readonly puzzle: string;
   readonly task: string;

@@ -2,10 +2,10 @@ import { describe, expect, test } from "vitest";
 import type { Compat } from "../../../lib/domains/compat.ts";
 import { judgeAs } from "./judge.ts";
 
-/** The expected verdict: "correct", or why the answer is wrong; strict only if it differs from reference. */
+/** The expected verdict: "correct", or why the answer is wrong; `strict` only if it differs from `reference`. */
 export type VerdictRow = readonly [what: string, answer: string, reference: string, strict?: string];
 
-/** Tests each row in both modes; compares the whole verdict, except for the reasons of correct ones. */
+/** Tests each row in both modes; compares the whole verdict except for the reasons of correct ones. */
 export function testVerdicts(task: string, gameData: unknown, rows: readonly VerdictRow[]): void {
   const judge = judgeAs(task);
   const verdict = async (answer: string, compat: Compat) => {
@@ -42,5 +42,5 @@ export function testRefusals(
   });
 }
 
-/** A fenced block with its marks on lines of their own. */
+/** A fenced code block with its marks on separate lines. */
 export const fenced = (text: string, language = "python"): string => `\`\`\`${language}\n${text}\n\`\`\``;

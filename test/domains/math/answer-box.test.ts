@@ -1,4 +1,5 @@
-// Mutants tried: the last box alone; a box far away joined; words between boxes not looked at; "or" before the box missed.
+// Mutants tried: only the last box is read; a distant box is joined; words between boxes are ignored; "or" before the
+// box is missed.
 import { expect, test } from "vitest";
 import { answerBox } from "../../../lib/domains/math/answer-box.ts";
 import { boxContent } from "../../../lib/domains/math/boxed.ts";

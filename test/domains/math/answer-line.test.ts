@@ -1,5 +1,5 @@
-// Mutants tried: the first marked line instead of the last, a box before the line preferred, dollar signs kept, braces not
-// looked at, "Answer:" taken inside a line.
+// Mutants tried: the first marked line instead of the last, a box before the line is preferred, dollar signs are kept,
+// braces are ignored, "Answer:" matches inside a line.
 import { describe, expect, test } from "vitest";
 import { lastStated, type Marker } from "../../../lib/domains/math/answer-line.ts";
 import { math } from "../../../lib/domains/math/verify.ts";
@@ -12,7 +12,7 @@ describe("the line that begins with Answer:", () => {
   test.each([
     "Add them.\n\nAnswer: 34",
     "Answer: $34$",
-    "Answer: $34", // the request reads "Answer: $Answer"
+    "Answer: $34", // the prompt asked for "Answer: $Answer"
     "Answer: 34.",
     "**Answer:** 34",
     "**Answer: 34**",

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shift, squareRoot, width } from "../../../lib/domains/math/bits.ts";
 
-// Mutants tried: doubling steps that stop at a quarter of the digits and no last steps, shifting right towards zero.
+// Mutants tried: the doubling steps stop at a quarter of the digits and no last steps follow, right shifts round
+// towards zero.
 
 describe("the square root", () => {
   test("of small numbers is what counting up finds", () => {

@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: sin^{-1} as a power, log to base e, arguments past the next function, unsigned minors, ragged matrices,
-// determinants of any shape or size, the integral always over x, matrices not multiplied or whatever their shapes.
+// Mutants tried: sin^{-1} is a power, log has base e, arguments extend past the next function, minors have no sign,
+// matrices may be ragged, determinants of any shape or size, integrals are always over x, matrices are not multiplied,
+// or in any shape.
 
 test.each([
   ["\\sin x", "sin(x)"],

@@ -1,4 +1,4 @@
-// Mutants tried: the gold of a pair boxed although it has a box, `anywhere` for every pair, compat not passed on.
+// Mutants tried: a pair's gold is boxed although it has a box, every pair is read `anywhere`, compat is not passed on.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readClock, sameTime } from "../../../lib/domains/math/clock.ts";
 
-// Mutants tried: 12 a.m. as noon, minutes over 59, a bare ratio taken for a time.
+// Mutants tried: 12 a.m. is noon, minutes may exceed 59, a bare ratio is a time.
 
 test.each([
   ["2:30 \\text{ p.m.}", [870], true],

@@ -15,7 +15,7 @@ import { pi } from "../../../lib/domains/math/elementary.ts";
 import { rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { RealArithmetic } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: conjugate forgotten in inverse(), sign of asin's logarithm. To run: acos as asin - pi/2.
+// Mutants tried: inverse() forgets the conjugate, the sign of asin's logarithm. To run: acos as asin - pi/2.
 
 const BITS = 200;
 const r = new RealArithmetic(BITS, new Budget(1e12));
@@ -24,7 +24,7 @@ const at = (x: number, y: number): Complex => ({
   re: r.fromRational(rational(BigInt(Math.round(x * 1024)), 1024n)),
   im: r.fromRational(rational(BigInt(Math.round(y * 1024)), 1024n)),
 });
-/** The two differ by no more than the rounding of a few operations. */
+/** True if the two differ by at most the rounding of a few operations. */
 const same = (a: Complex, b: Complex) => magnitude(c.subtract(a, b)) <= Math.max(magnitude(a), 0) - BITS + 16;
 
 const POINTS = [at(0.5, 0.25), at(-1.5, 0.75), at(2, -3), at(-0.25, -0.5), at(0.75, 0)];

@@ -5,14 +5,14 @@ import { angle, circle, exp, ln, pi } from "../../../lib/domains/math/elementary
 import { BudgetExceeded, rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { NIL, type Real, RealArithmetic, top } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: pi from a wrong arctangent, ln with one Newton step less, circle without the quadrant turn,
-// exp without the halvings' guard bits: each fails the doubled-precision or the known-digits test.
+// Mutants tried: pi from a wrong arctangent, ln with one Newton step less, circle without the quadrant turn, exp
+// without the guard bits for halvings. Each fails the doubled-precision or the known-digits test.
 
 const BITS = 256;
 const r = new RealArithmetic(BITS, new Budget(1e12));
 const fine = new RealArithmetic(3 * BITS, new Budget(1e12));
 
-/** Decimal digits of a value, truncated. */
+/** The decimal digits of a value, truncated. */
 function digits(x: Real, places: number): string {
   const scaled = (x.m * 10n ** BigInt(places)) >> BigInt(-x.e);
   return `${scaled / 10n ** BigInt(places)}.${`${scaled % 10n ** BigInt(places)}`.padStart(places, "0")}`;
@@ -31,7 +31,7 @@ describe("known digits", () => {
   ])("of %s", (_, x, expected) => expect(digits(x, 50)).toBe(expected));
 });
 
-/** Arguments up to 2^19 are rounded before the function sees them: exp and sine lose as many bits, and a few. */
+/** Arguments up to 2^19 are rounded before the function sees them, so exp and sine lose as many bits and a few more. */
 const LOST_BITS = 26;
 const functions: Record<string, (a: RealArithmetic, x: Real) => Real> = {
   exp: (a, x) => exp(a, x),
@@ -45,7 +45,7 @@ test.each(Object.entries(functions))("%s is good to its last bits", (_, f) => {
   fc.assert(
     fc.property(argument, fc.integer({ min: 1, max: 9999 }), (n, d) => {
       const [a, b] = [f(r, ratio(r, n, d)), f(fine, ratio(fine, n, d))];
-      // A sine near a multiple of pi loses what its argument's own rounding loses.
+      // Near a multiple of pi a sine loses the bits that the rounding of its argument loses.
       expect(top(fine.subtract(a, b))).toBeLessThanOrEqual(Math.max(top(b), 10) - BITS + LOST_BITS);
     }),
     { numRuns: 60 },

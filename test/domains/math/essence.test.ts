@@ -1,4 +1,5 @@
-// Mutants tried: qualifiers of the unknown dropped; of inequalities; k in N for k in Z; an option's letter alone for both.
+// Mutants tried: qualifiers of the unknown are dropped; inequalities are dropped; "k in N" equals "k in Z"; an option's
+// letter alone stands for letter and text.
 import { expect, test } from "vitest";
 import { boxed, judge } from "./verdicts.ts";
 

@@ -5,9 +5,9 @@ import { approximate, Evaluator, exactValue, symbolsUnder } from "../../../lib/d
 import { type Rational, toText, Undefined } from "../../../lib/domains/math/rational.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: floor one too low at integers, opaque functions ignoring their arguments, sums missing their last term.
+// Mutants tried: floor is one too low at integers, opaque functions ignore their arguments, sums lack their last term.
 
-/** Good to 15 decimal places, whatever the size of numerator and denominator. */
+/** Exact to 15 decimal places, whatever the size of numerator and denominator. */
 const rounded = ({ n, d }: Rational): number => Number((n * 10n ** 15n) / d) / 1e15;
 
 describe("values", () => {

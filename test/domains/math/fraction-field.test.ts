@@ -5,8 +5,8 @@ import { type Fraction, FractionField } from "../../../lib/domains/math/fraction
 import { type Polynomial, PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: sum() ignoring denominators, equal() comparing numerators only, of() keeping a single-term
-// denominator, key() not divided by the leading coefficient.
+// Mutants tried: sum() ignores denominators, equal() compares only numerators, of() keeps a single-term denominator,
+// key() is not divided by the leading coefficient.
 
 const ring = new PolynomialRing(new Budget(1e12));
 const field = new FractionField(ring);
@@ -14,7 +14,7 @@ const x = ring.atom("x", 1, true);
 const y = ring.atom("y", 1, true);
 const constant = (n: number) => ring.constant(q.integer(n));
 
-/** Values of the atoms at which x, y and the denominators of the fractions below are not 0. */
+/** Values of the atoms for which x, y and the denominators below are not 0. */
 const POINT = [q.rational(1009n, 7n), q.rational(-2003n, 11n)] as const;
 
 function valueAt(p: Polynomial): q.Rational {

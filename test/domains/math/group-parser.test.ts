@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: bars not counted afresh in brackets, f(x+1) as a product of x(x+1), [1;2] a tuple.
+// Mutants tried: bars in brackets are not counted separately, f(x+1) is a product of x(x+1), [1;2] is a tuple.
 
 test.each([
   ["|x|(y+1)", "(* abs(x) (+ y 1))"],

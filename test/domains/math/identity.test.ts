@@ -3,8 +3,8 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { identical } from "../../../lib/domains/math/identity.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: accepting constants that agree to 50 digits, positive points only. Two that live alone, each
-// covering for the other: points where both sides vanish counted as agreement, small points under floors.
+// Mutants tried: constants that agree to 50 digits are accepted, only positive points are tried. Two survive alone,
+// because each covers the other: points where both sides vanish count as agreement, small points are rounded down.
 
 const same = (a: string, b: string) => identical(expression(a), expression(b), new Budget());
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { parseAnswer } from "../../../lib/domains/math/parser.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: case folded always, the base dropped, the exponent of a text for all its units.
+// Mutants tried: case is always ignored, the base is dropped, a text's exponent applies to all its units.
 
 test.each([
   ["N", "n"],

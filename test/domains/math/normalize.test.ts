@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastEquated, normalizeLatex } from "../../../lib/domains/math/normalize.ts";
 
-// Mutants tried: bare arguments of \frac without braces, \left kept, "and" inside words replaced, 0.5 left a decimal.
+// Mutants tried: bare arguments of \frac get no braces, \left stays, "and" is replaced inside words, 0.5 stays a
+// decimal.
 
 test.each([
   ["\\dfrac{1}{2}", "\\frac{1}{2}"],

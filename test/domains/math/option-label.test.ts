@@ -1,4 +1,4 @@
-// Mutants tried: an operator behind the letter passed over; two letters taken for the first.
+// Mutants tried: an operator after the letter is ignored; the first of two letters is taken.
 import { expect, test } from "vitest";
 import { namesSeveral, optionOf } from "../../../lib/domains/math/option-label.ts";
 

@@ -4,8 +4,8 @@ import type { Expr } from "../../../lib/domains/math/syntax.ts";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: a ± b as one element, union binding tighter than intersection, "x = 1, 2" as two elements, approximations
-// always taking the right side.
+// Mutants tried: a ± b is one element, union binds tighter than intersection, "x = 1, 2" is two elements, an
+// approximation always takes the right side.
 
 describe("lists and sets", () => {
   test.each([

@@ -4,14 +4,14 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { type Polynomial, PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: exponents of roots not reduced, merge dropping equal atoms.
+// Mutants tried: exponents of roots are not reduced, merge drops equal atoms.
 
 const ring = new PolynomialRing(new Budget(1e12));
 const x = ring.atom("x", 1, true);
 const y = ring.atom("y", 1, true);
 const constant = (n: number) => ring.constant(q.integer(n));
 
-/** A random polynomial in x, y and the square root of 2 as coefficients of its monomials. */
+/** A random polynomial in x, y and the square root of 2, given by the coefficients of its monomials. */
 const polynomial = fc
   .array(fc.tuple(fc.integer({ min: -9, max: 9 }), fc.nat(3), fc.nat(3), fc.nat(3)), { maxLength: 5 })
   .map((terms) =>

@@ -3,8 +3,8 @@ import { comparable, readUnit, withoutUnit } from "../../../lib/domains/math/qua
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { expression, show } from "../../fixtures/latex.ts";
 
-// Mutants tried: units of two kinds compared by value, no conversion, the unit of a mixed quantity dropped, a unit letter never
-// a letter, degrees only as degrees, the exponent for the whole of km/h.
+// Mutants tried: units of two kinds are compared by value, nothing is converted, the unit of a mixed quantity is
+// dropped, a unit letter is never a letter, degrees are only angles, the exponent applies to the whole of km/h.
 
 describe("a text after a number", () => {
   test.each([

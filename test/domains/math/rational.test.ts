@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: no sign normalisation in rational(), floor() truncating, ties away from zero in roundScaled(),
-// power() without its size check (hangs), factor() dropping the cofactor: each fails here.
+// Mutants tried: rational() does not normalise the sign, floor() truncates, roundScaled() rounds ties away from zero,
+// power() does not check the size (hangs), factor() drops the cofactor. Each fails here.
 
 const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 const fraction = fc

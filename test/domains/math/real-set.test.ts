@@ -5,8 +5,8 @@ import { realIntervals } from "../../../lib/domains/math/real-set.ts";
 import type { Interval, Value } from "../../../lib/domains/math/syntax.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: touching open ends joined, complement keeping its ends' closedness, points dropped, right ends compared as
-// left ends.
+// Mutants tried: touching open ends are joined, the complement keeps the closedness of ends, points are dropped, right
+// ends are compared as left ends.
 
 const worked = (text: string) => realIntervals(value(text), new Budget(1e9))?.map(show).join(" ");
 
@@ -32,7 +32,7 @@ describe("sets of reals are worked out", () => {
   );
 });
 
-/** Membership of small integers and half-integers, straight from the definition. */
+/** The definition of membership, for small integers and half-integers. */
 function holds(v: Value, at: number): boolean {
   if (v.kind === "interval") {
     const number = (side: Interval["left"]) => (side.kind === "number" ? Number(side.value.n) : Number.NaN);

@@ -4,13 +4,13 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { BudgetExceeded, rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { NIL, type Real, RealArithmetic, top } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: a quotient without its extra bits, a root of a mantissa with an odd exponent.
+// Mutants tried: a quotient has no extra bits, a root of a mantissa has an odd exponent.
 
 const BITS = 256;
 const r = new RealArithmetic(BITS, new Budget(1e12));
 const fine = new RealArithmetic(3 * BITS, new Budget(1e12));
 
-/** Decimal digits of a value, truncated. */
+/** The decimal digits of a value, truncated. */
 function digits(x: Real, places: number): string {
   const scaled = (x.m * 10n ** BigInt(places)) >> BigInt(-x.e);
   return `${scaled / 10n ** BigInt(places)}.${`${scaled % 10n ** BigInt(places)}`.padStart(places, "0")}`;
@@ -24,7 +24,7 @@ test.each([
   expect(digits(r.sqrt(r.fromInteger(n)), 50)).toBe(expected);
 });
 
-/** An argument is rounded before the function sees it. */
+/** Bits that a result may lose because its argument is rounded first. */
 const LOST_BITS = 6;
 const functions: Record<string, (a: RealArithmetic, x: Real) => Real> = {
   sqrt: (a, x) => a.sqrt(a.sign(x) < 0 ? a.negate(x) : x),

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { separationBits } from "../../../lib/domains/math/separation.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: degree not multiplied, the degree of a root dropped, roots without their denominators, negative exponents
-// not swapped, above or below.
+// Mutants tried: the degree is not multiplied, a root's degree is dropped, roots ignore their denominators, negative
+// exponents are not swapped, above or below.
 
 const bits = (text: string) => separationBits(expression(text), () => 4);
 
@@ -19,7 +19,7 @@ test.each([
   expect(bits(text)).toBeGreaterThanOrEqual(size - 1e-6),
 );
 
-/** (degree - 1) above + below, worked out by hand from the rules of the paper. */
+/** (degree - 1) above + below, worked out by hand from the paper's rules. */
 test.each([
   ["2", 0],
   ["2^{-99}", 99 * 2],

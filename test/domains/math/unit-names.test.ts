@@ -7,7 +7,7 @@ import {
   namedUnit,
 } from "../../../lib/domains/math/unit-names.ts";
 
-// Mutants tried: single letters as units, telling words allowed, abbreviations in any case.
+// Mutants tried: single letters are units, meaningful words are allowed, abbreviations match in any case.
 
 test.each([
   ["12 cm", "12 \\text{cm}"],

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { dropUnits } from "../../../lib/domains/math/unit-words.ts";
 
-// Mutants tried: one pass instead of two, no plural, the empty answer allowed, a text taken out of a fraction.
+// Mutants tried: one pass instead of two, no plural, an empty answer is allowed, a text is taken out of a fraction.
 
 test.each([
   ["5 cm", "5"],

@@ -7,8 +7,9 @@ import { math } from "../../../lib/domains/math/verify.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import { boxed, judge } from "./verdicts.ts";
 
-// Mutants tried: no text comparison, thoughts read in strict, every exploit check removed in turn, reference labels from strict
-// reading or by strict comparison, unclosed boxes read, endless gold, an overspent budget thrown.
+// Mutants tried: no text comparison, strict reads the reasoning, every exploit check is removed in turn, reference
+// labels come from strict reading or comparison, unclosed boxes are read, the gold is endless, an exceeded budget
+// throws.
 
 describe("a bad reference is refused with its reason", () => {
   test.each([
@@ -42,7 +43,7 @@ test("every whole number that is read late can be read", () => {
   );
 });
 
-/** Each is legal input; the budget, not a clock, ends the work. None may throw or be accepted for 2. */
+/** Each answer is legal input whose evaluation only the budget ends. None may throw or equal 2. */
 describe("hostile answers end", () => {
   const repeat = (s: string, n: number) => s.repeat(n);
   const hostile: Record<string, string> = {

@@ -13,7 +13,7 @@ test("adds up what each verifier did, of the history that counts", () => {
   const step = { ...counts, calls: 10, judged: 9, unscored: 1, seconds: 0.0625 };
   addStep(dir, 1, of("math", { ...step, "p95-ms": 7 }));
   addStep(dir, 2, of("math", { ...step, calls: 0, "timed-out": 16 })); // all calls hit their time limit
-  addStep(dir, 3, of("math", { ...step, calls: 99 })); // taken back: the run was resumed at step 2
+  addStep(dir, 3, of("math", { ...step, calls: 99 })); // replaced: the run was resumed at step 2
   addStep(dir, 3, { ...of("math", { ...step, "p95-ms": 8 }), ...of("code", { calls: 0, judged: 0 }) });
   expect(asked(dir)).toEqual([
     { name: "code", calls: 0, judged: 0 },

@@ -11,7 +11,7 @@ import type { Rollout, Verdict } from "../../../lib/records.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the hook asked before the batch's division, dropped groups shown to it, its numbers given to the group after.
+// Mutants tried: the hook runs before the batch's division, it sees dropped groups, its numbers go to the next group.
 
 const plain = { lengthPenalty: { kind: "none" } } as const;
 const SHAPING = shapingOptions(smallRecipe({}, { ...plain, advantages: { divideBy: "batch-std" } }));
@@ -39,7 +39,7 @@ const advantagesOf = ({ groups: all }: Pick<StepBatch, "groups">) =>
   all.map(({ group }) => group.rollouts.map(({ advantage }) => Number(advantage.toFixed(4))));
 
 test("a batch gets the advantages that need all of its kept groups", async () => {
-  // differences ½, -½, ⅔, -⅓, -⅓: squares 7/6 over five
+  // differences ½, -½, ⅔, -⅓, -⅓: the sum of squares is 7/6, over five rollouts
   const batch = await weigh();
   expect(batch.credits).toBe(3);
   expect(advantagesOf(batch)).toEqual([

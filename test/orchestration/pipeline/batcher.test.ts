@@ -82,7 +82,7 @@ test("a group that is due no more, since another was filtered, is waited for no 
   );
   state.version = 1;
   const batch = next();
-  // Four groups can be trained in this step or the next, and two of them are due now: 0 and 1.
+  // Four groups can train in this step or the next; groups 0 and 1 are due now.
   complete(0);
   complete(2);
   await new Promise((resolve) => setImmediate(resolve));

@@ -4,8 +4,8 @@ import { DomainSampler } from "../../../lib/orchestration/pipeline/domain-sample
 import { CounterRandom } from "../../../lib/random.ts";
 import { golden, near } from "../../fixtures/goldens.ts";
 
-// Mutants tried: warm-up until 51, clip at 0.2, at 5 or absent, a domain without completions at 1, p not
-// renormalised, picks counted as completions, the pick counter not restored.
+// Mutants tried: warm-up until 51; the clip at 0.2, at 5 or absent; an adjustment of 1 for a domain without
+// completions; p is not renormalised; picks count as completions; the pick counter is not restored.
 
 interface SamplerCase {
   readonly id: number;
@@ -33,7 +33,7 @@ describe.skipIf(!cases)("sampler goldens", () => {
     for (const { id, weights, counts, p } of cases!) {
       const probabilities = samplerAt(counts, weights).probabilities();
       for (const [domain, expected] of Object.entries(p)) {
-        // The sampler normalises weights that sum to 1 within 1e-6.
+        // The sampler normalises weights whose sum differs from 1 by up to 1e-6.
         const sum = Object.values(weights).reduce((a, b) => a + b, 0);
         const tolerance = Math.max(1e-12, Math.abs(sum - 1));
         expect([id, domain, near(probabilities.get(domain)!, expected, tolerance)]).toEqual([
@@ -98,11 +98,11 @@ test("weights of any scale are normalised", () => {
 interface Scenario {
   readonly mode: "adaptive" | "static";
   readonly rollouts: number;
-  /** Share of groups that end without being counted, per domain. */
+  /** The share of groups per domain that end without being counted. */
   readonly lost?: Readonly<Record<string, number>>;
 }
 
-/** Ticks from start to verdict, mean and spread; code and logic are slow, instructions quick. */
+/** Ticks from start to verdict, mean and spread; code and logic are slow, instructions fast. */
 const LATENCY: Readonly<Record<string, readonly [number, number]>> = {
   math: [22, 12],
   code: [51, 10],
@@ -111,7 +111,7 @@ const LATENCY: Readonly<Record<string, readonly [number, number]>> = {
   "function-calling": [24, 6],
 };
 
-/** 64 groups of 8 in flight, each replaced when it ends. Returns the mean deviation from the target in points. */
+/** Keeps 64 groups of 8 in flight and replaces each that ends. Returns the mean deviation from the target in points. */
 function simulate(seed: number, { mode, rollouts, lost = {} }: Scenario): number {
   const sampler = new DomainSampler({ weights: WEIGHTS, seed, mode });
   const random = new CounterRandom(seed, 1);
@@ -121,7 +121,7 @@ function simulate(seed: number, { mode, rollouts, lost = {} }: Scenario): number
   const launch = () => {
     const domain = sampler.pick();
     const [mean, spread] = LATENCY[domain]!;
-    // The sum of three uniforms has variance 1/4: close enough to normal for a latency.
+    // The sum of three uniforms has variance 1/4 and is close enough to a normal distribution.
     const noise = (random.next() + random.next() + random.next() - 1.5) * 2 * spread;
     flights.push({ domain, ends: now + Math.max(4, mean + noise) });
   };

@@ -9,7 +9,7 @@ import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { StandInTrainer } from "../stand-in-core.ts";
 
-/** A batch of groups of these domains, of so many rollouts each. */
+/** A batch of groups, each with its domain and number of rollouts. */
 const batchOf = (...groups: readonly (readonly [string, number])[]) =>
   assembleBatch(
     groups.map(([domain, size], g) => {
@@ -75,7 +75,7 @@ test("the trainer is asked with the data and the options of the step, and timed 
   const ask = trainer.gradientParts.bind(trainer);
   trainer.gradientParts = (...all) => {
     asked.push(...all);
-    ms += 250; // the thread waits so long for a core
+    ms += 250; // the thread waits that long for a core
     return ask(...all);
   };
   const recipe = smallRecipe({}, { metrics: { gradients: { everySteps: 1, noiseScale: false } } });

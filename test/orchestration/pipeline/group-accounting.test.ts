@@ -7,8 +7,8 @@ import type { DropReason } from "../../../lib/records.ts";
 import { problemOf, rolloutOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: aborted attempts not counted in the sampler, a dropped group's rollouts as trained, the step moved on
-// at settled instead of batched, credits given back before the check, saved counts with the outstanding groups in them.
+// Mutants tried: the sampler ignores aborted attempts, a dropped group's rollouts count as trained, settling advances
+// the step instead of batching, credits are returned before the check, saved counts include outstanding groups.
 
 function open(state?: RunState, sampler: "adaptive" | "trained" = "adaptive") {
   const events: unknown[] = [];
@@ -101,9 +101,9 @@ test("what is settled after a step has its batch is the next step's", () => {
 test("the sampler counts what ended, whole or aborted, before any filter", () => {
   const { accounting, submit } = open();
   for (let group = 0; group < 15; group++) accounting.completed(submit(group), 3, 1);
-  // 60 of 60 completed are math's: 0.5 / 1 for math, the bound for the others
+  // all 60 completed rollouts are math's: its adjustment is 0.5 / 1, the others' the bound
   expect(accounting.mixture().adjustments).toEqual({ math: 0.5, logic: 10, code: 10 });
-  expect(accounting.saved().sampler.completed["math"]).toBe(0); // none is out of the pipeline: all are submitted again
+  expect(accounting.saved().sampler.completed["math"]).toBe(0); // a resume submits all groups again
 });
 
 test("a rollout that is lost on the way is found after the step, and no credit comes back", async () => {

@@ -15,13 +15,13 @@ const due = (versions: readonly number[], version: number, maxLag: number, p: nu
 
 test("a group is due when the next step would be too late for it", () => {
   expect(due([0, 0, 1, 1], 1, 1, 2)).toEqual([0, 1]);
-  expect(due([0, 0, 0, 0], 0, 1, 2)).toEqual([0, 1]); // four groups within two steps of two
+  expect(due([0, 0, 0, 0], 0, 1, 2)).toEqual([0, 1]); // two steps of two groups each train all four in time
   expect(due([0, 1, 1], 1, 2, 2)).toEqual([]);
   expect(due([3], 3, 0, 1)).toEqual([0]);
 });
 
 test("groups that would pile up on a later step are due before", () => {
-  // lag 2, P = 2: five groups of version 0 at version 1 have the steps 1 and 2 left, which take four
+  // lag 2, P = 2: five groups of version 0 at version 1; the step at version 2 takes two, so three are due now
   expect(due([0, 0, 0, 0, 0], 1, 2, 2)).toEqual([0, 1, 2]);
 });
 
@@ -31,9 +31,9 @@ test("groups that were taken up stand in any order of age: the oldest are due, a
 });
 
 /**
- * Any order of completion, chosen adversarially: with at most P (maxLag + 1) outstanding and credits back after
- * each step, no trained group is older than maxLag and a step never has to take more than P.
- * Mutants this kills (tried): stepsLeft without + maxLag; due = count of version <= v - maxLag only.
+ * Groups complete in an adversarial order. With at most P (maxLag + 1) outstanding, and credits returned after each
+ * step, no trained group is older than maxLag and no step must take more than P. Mutants tried, all killed: stepsLeft
+ * without + maxLag; due = count of version <= v - maxLag only.
  */
 test("whatever completes first, no group trains too old and no step overflows", () => {
   const plan = fc.record({

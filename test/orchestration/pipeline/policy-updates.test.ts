@@ -7,7 +7,7 @@ import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { StandInTrainer, standInCore } from "../stand-in-core.ts";
 
-/** Five kept groups of two rollouts and one that a hook dropped; the tokens of group g begin with 10 g. */
+/** Five kept groups of two rollouts, and one that a hook dropped; group g has the tokens 10 g, 10 g + 1, 10 g + 2. */
 const groups = [0, 1, 2, 3, 4, 5].map((g) =>
   settledOf(
     g,
@@ -60,7 +60,7 @@ test("one update is one call, with the engine that takes the weights", async () 
 
 const engine = () => standInCore().engine("", { maxRunning: 1, pages: 1 } as never, {} as never);
 
-/** A trainer whose weights move: every score and step says how many updates came before. */
+/** A trainer whose weights change: each score and each report gives the number of updates before it. */
 function movingTrainer(skip: readonly number[] = []) {
   const asked: { keeps: boolean | undefined; old: Float32Array | undefined }[] = [];
   const trainer = new StandInTrainer({
@@ -99,7 +99,7 @@ test("several updates have the log-probs before the first, one version and one p
     [1, 3, 3],
   ]);
   expect(report).toMatchObject({ loss: 1.5, gradNorm: 15, trainedTokens: 30, skipped: false });
-  expect([report.ratios[0], report.ratios[10]]).toEqual([3, 4]); // these ratios are those of the last epoch
+  expect([report.ratios[0], report.ratios[10]]).toEqual([3, 4]); // the ratios of the last epoch
   expect([report.clipped[0], report.clipped[24]]).toEqual([0, 3]);
   expect(report.logprobs[11]).toBe(30);
 });

@@ -5,8 +5,8 @@ import type { Curriculum, WeightFunction } from "../../../lib/orchestration/setu
 import type { ScoredRollout } from "../../../lib/records.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 
-// Mutants tried: histories taken up in the order of completion, a problem in the pipeline drawn again, the average the
-// other way round, the number of draws left out of the key.
+// Mutants tried: histories are updated in the order of completion, a problem in the pipeline is drawn again, the
+// average weighs old and new the other way round, the key lacks the number of draws.
 
 const PLACE = { seed: 7, ordinal: 2 };
 const curriculum = (count: number, weigh: WeightFunction): Curriculum => ({
@@ -31,7 +31,7 @@ const settled = (group: number, index: number, solveRate: number, judged = 4): S
 });
 
 test("problems are drawn in proportion to their weights, and the n-th draw of one is index n * count + place", () => {
-  const chooser = chooserOf(4, ({ difficulty }) => difficulty); // 0, 1, 2, 3
+  const chooser = chooserOf(4, ({ difficulty }) => difficulty); // difficulties 0, 1, 2, 3
   const counts = [0, 0, 0, 0];
   for (let group = 0; group < 6000; group++) {
     const index = chooser.next(0);
@@ -40,7 +40,7 @@ test("problems are drawn in proportion to their weights, and the n-th draw of on
     chooser.settled(settled(group, index, 0.5), 0);
   }
   expect(counts[0]).toBe(0);
-  // standard deviations of 6000 draws: 29, 37, 39
+  // the standard deviations of 6000 draws are 29, 37 and 39
   for (const n of [1, 2, 3]) expect(Math.abs(counts[n]! - 1000 * n)).toBeLessThan(160);
 });
 
@@ -64,8 +64,8 @@ test("a problem in the pipeline is not drawn again while another one can be; wit
   const places = [chooser.next(0), chooser.next(0), chooser.next(0)].map((index) => index % 3);
   expect(places[0]).toBe(1);
   expect(places.toSorted()).toEqual([0, 1, 2]);
-  expect(Math.floor(chooser.next(0) / 3)).toBe(1); // all three are out: one of them again
-  const resumed = chooserOf(3, () => 1, undefined, [4, 3]); // places 1 and 0
+  expect(Math.floor(chooser.next(0) / 3)).toBe(1); // all three are in the pipeline, so one of them is drawn again
+  const resumed = chooserOf(3, () => 1, undefined, [4, 3]); // the problems at places 1 and 0
   expect(resumed.next(0) % 3).toBe(2);
 });
 

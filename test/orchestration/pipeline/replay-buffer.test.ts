@@ -12,7 +12,7 @@ const rule = (share: number, maxAge: number, seed = 7) => ({
 });
 const numbers = ({ replayed = [] }: StepBatch) => replayed.map(({ request }) => request.group);
 
-/** Steps of four fresh groups each; what each of them drew. */
+/** Runs steps of four fresh groups each; returns the groups that each step trained on. */
 function drawn(buffer: ReplayBuffer, steps: number, from = 0): number[][] {
   return Array.from({ length: steps }, (_, i) => {
     const step = from + i;

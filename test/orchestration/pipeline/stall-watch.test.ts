@@ -52,7 +52,7 @@ test("time in which everything stood still is no stall", async () => {
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   const standingStill = async () => {
     while (looks === 0) await sleep(1);
-    Atomics.wait(nothing, 0, 0, 1500); // nor does its thread look at any clock
+    Atomics.wait(nothing, 0, 0, 1500); // blocks the thread, so that the watch cannot look at its clock
     for (const before = looks; looks === before; ) await sleep(1);
     return "done";
   };

@@ -1,4 +1,5 @@
-// Mutants tried, each killed: tokens of prompts given too; starts of the batch in place of those of sampled tokens.
+// Mutants tried, all killed: prompt tokens are included; the offsets start at the batch's sequences instead of the
+// sampled tokens.
 import { expect, test } from "vitest";
 import type { SlopesFunction, StepTokens } from "../../../lib/custom-objective.ts";
 import { weighedByObjective } from "../../../lib/orchestration/pipeline/step-tokens.ts";

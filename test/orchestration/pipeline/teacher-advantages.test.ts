@@ -10,7 +10,7 @@ const groups = [
 const batch = assembleBatch(groups, 80);
 const sampler = Float32Array.of(0, -1, -2, 0, 0, -0.5, 0, -3);
 const data = { ...batch.data, behaviorLogprobs: sampler };
-// what stands at tokens of the prompt is no advantage
+// the values at prompt tokens must not become advantages
 const teacherLogprobs = Float32Array.of(9, -0.25, -4, 9, 9, -0.25, 9, -1);
 const gaps = [0.75, -2, 0.25]; // the gaps of the first group, whose mean is -1/3
 
@@ -20,7 +20,7 @@ test("a sampled token's advantage is the reward's and how much likelier than its
   const expected = [0, 1.5 + a!, 1.5 + b!, 0, 0, -1.5 + c!, 0, 0.75];
   expect([...taught.data.tokenAdvantages]).toEqual(expected.map(Math.fround));
   expect(taught.teacherLogprobs).toBe(teacherLogprobs);
-  // the batch that was given is as it was
+  // the given batch is unchanged
   expect([...data.tokenAdvantages]).toEqual([0, 0.5, 0.5, 0, 0, -0.5, 0, 0.25]);
 });
 

@@ -11,7 +11,7 @@ const first = {
 const at = { seed: 3, step: 7 };
 const chosen = (values: Float32Array | undefined, which: number) =>
   [...values!.keys()].filter((t) => mask[t] === 1 && values![t] === which);
-/** The selection's definition, written out again. */
+/** The selection's definition, written a second time. */
 const sampled = [...mask.keys()].filter((t) => mask[t] === 1);
 const mean = (of: (t: number) => number) => sampled.reduce((sum, t) => sum + of(t), 0) / sampled.length;
 const covariance = (t: number) =>

@@ -22,7 +22,7 @@ describe("the domain that will have trained least for its weight is next", () =>
     ["what was dropped does not", count(80, 0, 40), count(80, 0, 48), "a"],
     // a: 40 + 16 * (40 + 8) / (80 + 8) = 48.7; b: 32 + 16 * 40 / 88 = 39.3
     ["by the keep rate so far", count(96, 16, 40), count(96, 16, 32), "b"],
-    // a: 10 + 80 * 18 / 108 = 23.3 is less than b's 24: at a keep rate of 1 it would be 90
+    // a: 10 + 80 * 18 / 108 = 23.3 is less than b's 24; a keep rate of 1 would give 90
     ["expected, not hoped for", count(180, 80, 10), count(180, 0, 24), "a"],
   ])("%s", (_, a, b, next) => {
     expect(halves.pick({ a, b })).toBe(next);
@@ -43,7 +43,7 @@ describe("the domain that will have trained least for its weight is next", () =>
       ]),
       8,
     );
-    // 240 / 0.75 = 320 against 96 / 0.25 = 384
+    // 240 / 0.75 = 320 is less than 96 / 0.25 = 384
     expect(mixture.pick({ a: count(240, 0, 240), b: count(96, 0, 96) })).toBe("a");
     expect(mixture.pick({ a: count(240, 0, 240), b: count(72, 0, 72) })).toBe("b");
   });
@@ -76,7 +76,7 @@ test("a domain of weight 0 is never picked and needs no share", () => {
 });
 
 test("the shares a domain needs are its weight over its keep rate", () => {
-  // keep rates (392 + 8) / (792 + 8) = 1/2 and 1: 1/3 is asked of b, which is kept twice as often
+  // the keep rates are (392 + 8) / (792 + 8) = 1/2 and 1: b, which is kept twice as often, gets 1/3
   const shares = halves.shares({ a: count(792, 0, 392), b: count(792, 0, 792) });
   expect(shares.get("a")).toBeCloseTo(2 / 3, 12);
   expect(shares.get("b")).toBeCloseTo(1 / 3, 12);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskSet } from "../../../lib/orchestration/records/disk-set.ts";
 
-// Mutants tried: no growth, keys lost on growth, probing that does not go round, a slot taken twice.
+// Mutants tried: the table does not grow, growth loses keys, probing does not wrap around, a slot is used twice.
 
 let dir: string;
 beforeEach(() => {

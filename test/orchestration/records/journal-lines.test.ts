@@ -28,7 +28,7 @@ const linesOf = () =>
 const takenOf = (lines: readonly JournalLine[]) =>
   lines.filter((line): line is TakenGroup => "members" in line);
 
-/** One verdict in seven is lost. */
+/** Loses one verdict in seven. */
 let judged = 0;
 const forgetful = {
   ...inlineVerifiers,

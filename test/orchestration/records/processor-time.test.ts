@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { expect, test } from "vitest";
 import { ProcessorTime } from "../../../lib/orchestration/records/processor-time.ts";
 
-/** Works until it has taken so much processor time, says so, and waits to be ended. */
+/** Uses 0.3 s of processor time, prints "done", and waits to be killed. */
 const WORKS = `while (process.cpuUsage().user < 3e5); console.log("done"); setInterval(() => {}, 1000)`;
 
 test.runIf(process.platform === "linux")(
@@ -12,7 +12,7 @@ test.runIf(process.platform === "linux")(
     const time = new ProcessorTime();
     const child = spawn(process.execPath, ["-e", WORKS], { stdio: ["ignore", "pipe", "ignore"] });
     const pid = child.pid!;
-    time.since([pid]); // the time counts from here on
+    time.since([pid]); // starts the measurement
     await once(child.stdout, "data");
     const own = process.cpuUsage();
     const others = time.since([pid, 1])!;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { recipeChanges } from "../../../lib/orchestration/records/recipe-changes.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: domains compared without their order, a missing field passed over, no lasting field refused.
+// Mutants tried: the order of domains is ignored, a missing field is ignored, changes of permanent fields are allowed.
 
 const stored = (...change: Parameters<typeof smallRecipe>): unknown =>
   JSON.parse(JSON.stringify(smallRecipe(...change)));

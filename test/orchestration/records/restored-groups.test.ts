@@ -32,7 +32,7 @@ const recipe = (maxAge: number, rest: Partial<RecipeInput> = {}) =>
     },
   );
 
-/** @param skipped its update was not finite. */
+/** @param skipped the step's update was skipped because it was not finite */
 function write(
   step: number,
   groups: readonly SettledGroup[],

@@ -31,8 +31,8 @@ import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
 
-// Mutants tried, all killed: prompts in a rollout's place, log-probs shifted by the prompt, dropped groups counted as
-// sequences, a group's step one late, records of later steps kept by a resume.
+// Mutants tried, all killed: prompts instead of rollouts, log-probs shifted by the prompt, dropped groups counted as
+// sequences, a group's step one too late, a resume keeps records of later steps.
 
 let dir: string;
 beforeEach(() => {
@@ -57,7 +57,7 @@ async function recorded(step: number, folder = dir): Promise<Recorded> {
   return { step: head as RecordedStep, groups: groups as RecordedGroup[] };
 }
 
-/** The trainer's batches of a run, as it was given them. */
+/** Trains the run and keeps the batches that its trainer received. */
 async function runAndKeep(given: ReturnType<typeof recipe>, hooks?: RunHooks) {
   const batches: TrainingBatch[] = [];
   const told: { group: RolloutGroup; id: number; step: number }[] = [];
@@ -179,7 +179,7 @@ test("a run that goes on takes the later steps' records anew and ends with those
       );
       await run.finished;
       if (stop === 3) {
-        // as if it had been killed later, in the middle of writing
+        // files of a process that was killed later, while it wrote
         writeFileSync(join(parts, "rollouts", "step-000004.jsonl"), "{}\n");
         writeFileSync(join(parts, "rollouts", "step-000005.jsonl.tmp"), "{");
       }
@@ -229,7 +229,7 @@ test("the last steps alone are kept where the recipe says so, also after a kill 
   const kept = smallRecipe({ steps: 7 }, { rollouts });
   await runAndKeep(kept);
   expect(recordedSteps(dir)).toEqual([5, 6, 7]);
-  // what a kill left: a record that was to be removed, and one that was being written
+  // files of a killed process: a record that it was about to remove, and a partial one
   appendFileSync(join(dir, "rollouts", "step-000001.jsonl"), "");
   appendFileSync(join(dir, "rollouts", "step-000008.jsonl.tmp"), "");
   const nothing = { groups: [] } as unknown as StepOutcome["batch"];

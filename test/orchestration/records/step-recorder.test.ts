@@ -51,7 +51,7 @@ test("a record counts what the stages counted: since the last step, or since the
     const records: StepRecord[] = [];
     for await (const record of run) records.push(record);
     for (const { metrics } of records) {
-      // P = 4 groups of 4 a step; in step they are all that is verified
+      // P = 4 groups of 4 a step; with schedule "sync" a step verifies only these
       expect(metrics).toMatchObject({ "groups/count": 4, "verifier/calls/residue": 16, "lag/max": 0 });
       expect(metrics).toMatchObject({
         "verifier/judged/residue": 16,
@@ -68,14 +68,14 @@ test("a record counts what the stages counted: since the last step, or since the
       });
       expect(metrics["credits/free"]).toBeGreaterThanOrEqual(0);
     }
-    // The stand-in's: a quarter of a second for each version taken, an eighth of one for each engine step.
+    // The stand-in reports a quarter of a second for each weight swap, an eighth for each engine step.
     const { metrics: second } = records[1]!;
     expect(second["engine/weight-swap-seconds"]).toBe(second["engine/weight-swaps"]! / 4);
     expect(second["engine/weight-swap-seconds"]).not.toBe(second["engine/page-swap-seconds"]);
     expect(second["engine/page-swap-seconds"]).toBeGreaterThan(0);
     const targets = ["math", "logic", "code"].map((d) => records[2]!.metrics[`mixture/target/${d}`]);
     expect(targets).toEqual([0.5, 0.3, 0.2]);
-    // 16 rollouts a step: the sampler adjusts nothing before 50 have ended, in the fourth step
+    // 16 rollouts a step: the sampler adjusts only after 50 have ended, in the fourth step
     const adjustments = records.map((r) => r.metrics["sampler/adjustment/math"]);
     expect(adjustments.slice(0, 3)).toEqual([1, 1, 1]);
     expect(adjustments[3]).toBeGreaterThanOrEqual(0.1);

@@ -54,7 +54,7 @@ const tokens = (attempt: number, from: number, versions: number[], finish = 0): 
   finish,
 });
 
-/** The unfinished rollouts of a request as [attempt, tokens, finish]. */
+/** A request's unfinished rollouts as [attempt, tokens, finish]. */
 const found = (unfinished: UnfinishedRollouts, request: GroupRequest) =>
   unfinished.of(request)?.begun.map((each) => [each.attempt, each.tokens.length, each.finish]);
 
@@ -64,7 +64,7 @@ test("a session after a kill has what was written, of the same problem and weigh
   first.add(group(2), [tokens(0, 0, [5])]);
   first.add(group(1), [tokens(0, 2, [5, 6, 7]), tokens(1, 3, [6, 7], 1)]);
   first.add(group(9, 7), [tokens(0, 0, [7, 7])]);
-  const next = open(6); // the process was killed and never closed its file
+  const next = open(6); // the process was killed without closing its file
   expect(found(next, group(1))).toEqual([
     [0, 4, 0],
     [1, 4, 0],
@@ -104,7 +104,7 @@ test("sessions follow each other: what one goes on with stays, what it begins an
   first.add(group(2), [tokens(0, 0, [5, 5, 5])]);
   const second = open(5);
   second.add({ ...group(1), begun: second.of(group(1))!.begun }, [tokens(0, 2, [5, 5, 5])]);
-  second.add(group(2), [tokens(0, 0, [5])]); // the second run began this group anew
+  second.add(group(2), [tokens(0, 0, [5])]); // the second run starts this group anew
   const third = open(5);
   expect(found(third, group(1))).toEqual([[0, 5, 0]]);
   expect([...third.of(group(1))!.begun[0]!.versions]).toEqual([5, 5, 5, 5, 5]);
@@ -145,7 +145,7 @@ test("where what is over cannot be given back, all stays as it was", () => {
   using kept = open();
   for (const number of [1, 2, 3]) kept.add(group(number), [tokens(0, 0, [5, 5])]);
   const { size } = kept;
-  writeFileSync(path, readFileSync(path).fill(0, size - 40)); // the last message can be read no more
+  writeFileSync(path, readFileSync(path).fill(0, size - 40)); // makes the last message unreadable
   expect(() => kept.retain((number) => number !== 1)).toThrow(HoneError);
   expect([kept.size, readdirSync(dir)]).toEqual([size, ["unfinished.bin"]]);
   expect([1, 2].map((number) => found(kept, group(number)))).toEqual([[[0, 2, 0]], [[0, 2, 0]]]);
@@ -158,7 +158,7 @@ test("a group that begins anew with later weights than the checkpoint's does not
   const first = open();
   first.add(group(1), [tokens(0, 0, [5, 5])]);
   const second = open(5);
-  second.add(group(1, 7), [tokens(0, 0, [7])]); // it began anew, after the next checkpoint that was lost
+  second.add(group(1, 7), [tokens(0, 0, [7])]); // the group started anew after a later checkpoint, which was then lost
   expect(found(open(5), group(1))).toEqual([[0, 2, 0]]);
 });
 
@@ -189,7 +189,7 @@ test("what comes once it is closed goes into no other file, and closes none", ()
   unfinished.add(group(1), [tokens(0, 0, [5, 5])]);
   unfinished[Symbol.dispose]();
   const written = readFileSync(path);
-  const other = openSync(join(dir, "other"), "w+"); // takes the descriptor that has become free
+  const other = openSync(join(dir, "other"), "w+"); // reuses the descriptor that was closed
   unfinished.add(group(1), [tokens(0, 2, [5, 5])]);
   unfinished.retain(() => false);
   expect(fstatSync(other).size).toBe(0);

@@ -1,4 +1,4 @@
-// Mutants tried: the verdict handed on before it is written, no torn line cut at opening.
+// Mutants tried: the verdict is returned before it is written, opening does not cut a torn line.
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

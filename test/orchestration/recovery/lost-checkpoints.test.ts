@@ -1,4 +1,4 @@
-// Mutants that die here: a run without a checkpoint so far is refused; one whose checkpoints are gone begins again.
+// Mutants tried, all killed: a run without a checkpoint is refused; a run whose checkpoints are gone starts anew.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ test("a run that was killed before its first checkpoint begins again, and says s
   };
   await session(50, { hooks });
   rmSync(join(dir, "checkpoints"), { recursive: true });
-  // as it was before the checkpoint that a stop writes
+  // the folder as it was before the stop wrote its checkpoint
   const note = '{"e":"note","s":3,"t":1,"k":"warning","m":"the checkpoint of step 3 is not written"}';
   const step = (s: number) => `{"e":"step","s":${s},"v":${s + 1},"k":[]}`;
   writeFileSync(join(dir, "events.jsonl"), `${[0, 1, 2].map(step).join("\n")}\n${note}\n`);

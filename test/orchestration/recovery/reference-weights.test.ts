@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Refuses a folder that is there, as a trainer does. */
+/** Refuses an existing folder, as a trainer does. */
 const trainer = {
   save: async (folder: string) => {
     mkdirSync(folder);

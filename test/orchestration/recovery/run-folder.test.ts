@@ -39,7 +39,7 @@ test("a new run replaces the last only when told to, and what it refuses it leav
   await expect(createRun(smallRecipe({ steps: 3 }), options)).rejects.toMatchObject(refused);
   await expect(createRun(smallRecipe(), { ...options, resume: "never" })).rejects.toMatchObject(refused);
   expect(readFileSync(join(dir, "run.json"), "utf8")).toBe(before);
-  // Checks that no process holds the folder any more.
+  // Checks that no process holds the folder.
   (await claimRunFolder({ dir, resume: "auto" }))[Symbol.dispose]();
   await using run = await createRun(smallRecipe({ steps: 3 }), {
     verifiers,
@@ -101,7 +101,7 @@ test("what data sets hold out is listed, and stays held out when the run goes on
     await run.finished;
   }
   expect(JSON.parse(readFileSync(join(dir, "held-out.json"), "utf8"))).toEqual(list);
-  // Files without any of those rows: the list keeps them, for they may be back in the next session.
+  // The files have none of the list's rows, but the list keeps them, because the next session may have the rows again.
   writeFileSync(moved, fresh.join("\n"));
   {
     await using run = await createRun(recipeOf(4, moved), { ...options, resume: "auto" });
@@ -127,7 +127,7 @@ test("clearing a run folder takes what runs write and nothing else", () => {
   ]);
 });
 
-/** A core of this instruction set, and what its trainers multiply in. */
+/** A core that reports this instruction set, and the arithmetic that its trainers were opened with. */
 function coreOn(isa: string) {
   const core = standInCore();
   const arithmetics: unknown[] = [];
@@ -219,7 +219,7 @@ test("a run that goes on stores weights as it began, where the recipe does not s
   });
 });
 
-/** A core that records from what the engine is asked to draw, in the order of the calls. */
+/** A core that records from which problems the engine samples, in the order of the calls. */
 function coreThatNotes() {
   const core = standInCore();
   const drawn = new Set<number | undefined>();

@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** Six steps with checkpoints after 2, 4 and 6. */
+/** Runs six steps with checkpoints after 2, 4 and 6. */
 async function record(hooks: RunHooks = {}): Promise<void> {
   const rollouts = { groupSize: 4, maxOutputTokens: 24, maxPromptTokens: 64, record: true };
   const recipe = smallRecipe({ steps: 6, maxLag: 2 }, { rollouts });
@@ -29,7 +29,7 @@ async function record(hooks: RunHooks = {}): Promise<void> {
   await run.finished;
 }
 
-/** Loss and norm of the step's gradient from the weights that were restored. */
+/** Restores the weights before a step and trains it: expects the recorded loss and gradient norm. */
 async function trainFrom(step: number) {
   await using before = await openBeforeStep(dir, step, { core: standInCore() });
   const groups = settleRecorded(before.groups, before.recipe, before.hooked);

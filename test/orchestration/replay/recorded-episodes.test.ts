@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { GroupEvent } from "../../../lib/orchestration/records/index.ts";
 import { firstTurnPlans, RecordedEpisodes } from "../../../lib/orchestration/replay/recorded-episodes.ts";
 
-/** Attempt 0 has turns [0, 2), [4, 7), [8, 10); attempt 1 is of one turn. */
+/** Attempt 0 has turns [0, 2), [4, 7), [8, 10); attempt 1 has one turn. */
 const group: GroupEvent = {
   e: "group",
   g: 5,

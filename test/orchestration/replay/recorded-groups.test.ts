@@ -83,7 +83,7 @@ test("a teacher's log-probs come from the record, and are in the advantages", ()
   const groups = [group({ rollouts: [member(0, 1), member(1, 0)].map((line) => ({ ...line, teacher })) })];
   const { data, teacherLogprobs } = recordedBatch(settleRecorded(groups, taught, {}), taught);
   expect(Array.from(teacherLogprobs!)).toEqual([0, 0, -1, -0.5, -0.25, 0, 0, -1, -0.5, -0.25]);
-  // The gaps less the group's mean gap, -1/12.
+  // The gaps minus the group's mean gap, -1/12.
   const gaps = [-0.5, 0, 0.25].map((gap) => 2 * (gap + 1 / 12));
   const expected = [0, 0, ...gaps.map((a) => a + 0.5), 0, 0, ...gaps.map((a) => a - 0.5)];
   data.tokenAdvantages.forEach((advantage, t) => {

@@ -16,7 +16,7 @@ import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 const root = mkdtempSync(join(tmpdir(), "hone-recorded-teacher-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Likes each token twice as well as the last time, so that a second request gets other log-probs. */
+/** Divides its log-probs by the number of requests so far, so that a second request gets other values. */
 class Moody extends LocalServer {
   asked = 0;
   protected async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -93,7 +93,7 @@ describe("a record", () => {
   test("has what the server said of each answer's tokens, at their places", async () => {
     const dir = recorded("said", [
       { sequence: 1, teacher: said(-1) },
-      { attempt: 1 }, // trained nothing, so that the server was not asked
+      { attempt: 1 }, // this rollout trained nothing, so the server was not asked
       { sequence: 0, teacher: said(-2, -3) },
     ]);
     const { logprobs } = (await recordedTeacher(dir, recipe)!(1)(batch))!;

@@ -94,7 +94,10 @@ test("a log that was altered is refused by name instead of being waited for", as
   });
 });
 
-/** The core; at each training step `late` gets the groups whose first version it replaces and the engine has not got. */
+/**
+ * Wraps the core. At each training step `late` collects the groups that start with the version being replaced and
+ * that the engine has not received.
+ */
 function requestsBehind(core: Core, started: ReadonlyMap<number, number>, late: number[]): Core {
   const submitted = new Set<number>();
   const engine: Core["engine"] = (...args) => {
@@ -120,7 +123,7 @@ function requestsBehind(core: Core, started: ReadonlyMap<number, number>, late: 
 }
 
 test("when a replayed step begins, the engine has every request that needs the weights before it", async () => {
-  // While a long group is waited for, those of the next steps come back: such steps train at once.
+  // While one long group runs, groups of the next steps complete, so that those steps train at once.
   const length = (problem: number) => (problem % 5 === 0 ? 24 : 2);
   {
     const recipe = smallRecipe(
@@ -137,7 +140,7 @@ test("when a replayed step begins, the engine has every request that needs the w
   expect(late).toEqual([]);
 });
 
-/** Judges by chance: right, wrong, half right, or no verdict for a fault of ours. */
+/** Judges at random: right, wrong, half right, or unscored. */
 const dice: typeof verifiers = {
   stats: () => ({}),
   verify: async (group) =>

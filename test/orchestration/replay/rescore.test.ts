@@ -1,5 +1,5 @@
-// Mutants tried: a verdict of another version reused, an unscored one reused, the last verdict taken for the run's,
-// nothing added to the journal, --all without effect, the domain ignored, unscored ones in the means.
+// Mutants tried: another version's verdict is reused, an unscored verdict is reused, the last verdict counts as the
+// run's, the journal gets no entry, --all has no effect, the domain is ignored, the means include unscored ones.
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,13 +34,13 @@ const LOST: Verdict = { status: "unscored", cause: "worker lost" };
 interface Kept {
   readonly text: string;
   readonly verdict: Verdict;
-  /** The verifier's version. Default: the present one. */
+  /** The verifier's version. Default: the current one. */
   readonly version?: number;
   readonly domain?: string;
   readonly verifier?: string;
 }
 
-/** A run folder that holds these completions and the verdicts they had. */
+/** Writes a run folder with these completions and their verdicts. */
 function runFolder(kept: readonly Kept[]): void {
   writeRunManifest(dir, { name: "r", config: smallRecipe(), seeds: { run: 7 }, versions: {} });
   const path = join(dir, RUN_FILES.verdicts);
@@ -56,7 +56,7 @@ function runFolder(kept: readonly Kept[]): void {
   }
 }
 
-/** Scores a completion by the number it is, and remembers what it was asked. */
+/** Scores a completion by the number in its text, and records its requests. */
 function stubVerifiers() {
   const asked: string[] = [];
   const verifiers: Verifiers = {

@@ -22,7 +22,7 @@ test("deferred work runs once, after everything that awaits a promise", async ()
 test("what is started until the next turn, and goes out in it, goes first", async () => {
   const { done, defer } = record();
   defer("late");
-  await Promise.resolve(); // the next step begins here
+  await Promise.resolve(); // the next step starts here
   setImmediate(() => done.push("requests"));
   await turn();
   await turn();

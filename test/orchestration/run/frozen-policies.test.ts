@@ -55,7 +55,8 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
       ]);
       const [policy, teacher] = core.trainers;
       expect([policy!.steps.length, teacher!.steps.length]).toEqual([2, 0]);
-      // the stand-in scores every token 0: less the baseline an advantage is what the sampler's log-prob lacks to it
+      // the stand-in teacher scores every token 0, so an advantage is minus the sampler's log-prob minus the group's
+      // baseline
       const [{ mask, behaviorLogprobs, tokenAdvantages }] = policy!.steps as [
         (typeof policy & object)["steps"][0],
       ];
@@ -63,7 +64,7 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
       const sums = new Set(
         sampled.map((t) => Math.round(1e4 * (tokenAdvantages![t]! + behaviorLogprobs![t]!))),
       );
-      expect(sums.size).toBe(4); // a baseline for each of the step's groups
+      expect(sums.size).toBe(4); // one baseline for each of the step's groups
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

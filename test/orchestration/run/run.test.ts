@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The warnings, without those that every recipe this short gets on a core that reports nothing about itself. */
+/** The warnings, except those that every recipe this short gets on a core that reports nothing about itself. */
 const notable = (warnings: readonly string[]) =>
   warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
 
@@ -142,11 +142,11 @@ test("only the last checkpoints are kept", async () => {
   expect(names.sort()).toEqual(["step-000010", "step-000012"]);
 });
 
-/** Writing to the file fails as on a full disk; its earlier contents are moved to `.kept`. */
+/** Makes writes to the file fail as on a full disk; moves its earlier contents to `.kept`. */
 function fillUp(file: string): () => void {
   const path = join(dir, file);
   renameSync(path, `${path}.kept`);
-  spawnSync("mknod", [path, "c", "1", "7"]); // /dev/full: a link would be refused
+  spawnSync("mknod", [path, "c", "1", "7"]); // the device /dev/full; a link to it would be refused
   return () => renameSync(`${path}.kept`, path);
 }
 
@@ -281,7 +281,7 @@ test("a folder has one run at a time", async () => {
   await first[Symbol.asyncDispose]();
   await using third = await createRun(smallRecipe(), { ...options, core: standInCore() });
   expect(await third.finished).toMatchObject({ steps: 6 });
-  // A run that is over holds no resources, disposed of or not.
+  // A finished run holds no resources, even before it is disposed of.
   await using fourth = await createRun(smallRecipe(), { ...options, core: standInCore() });
   expect(await fourth.finished).toMatchObject({ steps: 6 });
 });

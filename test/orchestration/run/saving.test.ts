@@ -77,7 +77,7 @@ test("one that is asked for is of the state at that call, whatever is being writ
   const { saving: one, writes } = saving();
   await one.begin(state(1));
   const [asked, again] = [one.begin(state(2)), one.begin(state(3))];
-  expect(writes.map((write) => write.step)).toEqual([1, 2, 3]); // of the trainer, before anything else can happen to it
+  expect(writes.map((write) => write.step)).toEqual([1, 2, 3]); // the trainer has copied its state already
   await Promise.all([asked, again]);
   let over = false;
   const settled = one.settle().then(() => (over = true));

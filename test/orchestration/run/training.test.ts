@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** The warnings, without those that every recipe this short gets on a core that reports nothing about itself. */
+/** The warnings, except those that every recipe this short gets on a core that reports nothing about itself. */
 const notable = (warnings: readonly string[]) =>
   warnings.filter((text) => !/it is all warm-up|scored 0; 3 of them/.test(text));
 
@@ -160,7 +160,7 @@ test.each(["its step", "a hook"])(
     const hooks = where === "a hook" ? { afterStep: hold } : {};
     const clock = {
       now: () => {
-        if (isHeld) now += 1e6; // from then on nothing moves for a long time
+        if (isHeld) now += 1e6; // from then on the clock jumps far ahead at each look
         return now;
       },
     };
@@ -183,7 +183,7 @@ test("a disk that takes nothing any more holds up the next checkpoint, and that 
   let [now, isHeld] = [0, false];
   const clock = {
     now: () => {
-      if (isHeld) now += 1e6; // from then on nothing moves for a long time
+      if (isHeld) now += 1e6; // from then on the clock jumps far ahead at each look
       return now;
     },
   };
@@ -200,7 +200,7 @@ test("a disk that takes nothing any more holds up the next checkpoint, and that 
   expect(done()).toEqual([2, 2, 1]);
   mend();
   for (let i = 0; i < 200; i++) await turn();
-  expect(done()).toEqual([2, 2, 1]); // nobody is there for more
+  expect(done()).toEqual([2, 2, 1]); // the run has ended, so no further step is trained
 });
 
 test("a pause holds from the start, lasts longer than a stall may, and ends", async () => {

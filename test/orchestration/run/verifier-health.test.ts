@@ -4,11 +4,11 @@ import type { Verdict } from "../../../lib/records.ts";
 import { problemOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: counts that a verdict does not reset, one count for all verifiers, a warning each time.
+// Mutants tried: a verdict does not reset the count, all verifiers share one count, every failure warns.
 
 const down: Verdict = { status: "unscored", cause: "worker lost: boom" };
 const up: Verdict = { status: "wrong", score: 0, reason: "" };
-/** P 4, G 4: warned at 16 completions, failed at 48. */
+/** P 4, G 4: a warning after 16 completions, an error after 48. */
 function watched() {
   const warnings: string[] = [];
   let answer = down;

@@ -76,12 +76,12 @@ test("a loss that is not finite ends it", async () => {
   await expect(run(trainer)).rejects.toMatchObject({ code: "HONE_ERR_NON_FINITE" });
 });
 
-// Mutants tried: no handler on the step in flight; the next batch written after the step instead of beside it.
+// Mutants tried: the step in flight has no handler; the next batch is written after the step instead of during it.
 test("a batch that cannot be written ends it, and the step in flight that fails too leaves no rejection behind", async () => {
   const stray: unknown[] = [];
   const note = (error: unknown) => void stray.push(error);
   process.on("unhandledRejection", note);
-  let steps = 0; // the first one works; the batch written beside the second fails, then the second does
+  let steps = 0; // the first step works; then writing a batch during the second fails, and the second step fails too
   const trainer = new StandInTrainer({
     onStep: async () => {
       steps += 1;

@@ -55,7 +55,7 @@ test("weights by solve rate, window, re-entry and difficulty are those of the ta
   expect([at(undefined, 0), at(0.1, 0), at(0.9, 0)]).toEqual([1, 1, 1]);
   expect([at(0.05, 4), at(0.05, 5), at(1, 5), at(1, 19), at(1, 20)]).toEqual([0, 1, 0, 0, 1]);
   const easy = weighBy(ruleOf({ difficulty: { from: 0.2, steps: 10 } }));
-  // a fifth at step 0, three fifths at step 5, all from step 10 on
+  // shares of the problems: a fifth at step 0, three fifths at step 5, all from step 10 on
   const opened = (step: number) =>
     [0, 0.19, 0.2, 0.59, 0.61, 0.99].map((easier) => easy(history({ easier, step })));
   expect(opened(0)).toEqual([1, 1, 0, 0, 0, 0]);

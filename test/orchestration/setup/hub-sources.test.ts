@@ -16,7 +16,7 @@ import { StandInHub } from "../../fixtures/hub-server.ts";
 import { patient } from "../../patience.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the kind of rows not told, commits not recorded, a pinned commit of another name taken.
+// Mutants tried: the kind of rows is not reported, commits are not recorded, another name's pinned commit is used.
 
 const rows = (from: number) =>
   Array.from({ length: 30 }, (_, i) =>
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await hub[Symbol.asyncDispose]();
-  vi.unstubAllEnvs(); // process.env itself stays: files of the same worker keep it
+  vi.unstubAllEnvs(); // process.env itself remains, because other files of this worker use it
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -82,7 +82,7 @@ test("a name alone is of the kind that its rows are of, in its domain", async ()
     kind: "jsonl",
     domain: "math",
   });
-  // for training GSM8K's rows are rows of one's own; as a validation set they may be a benchmark
+  // GSM8K's rows train like a user's own rows; as a validation set they may be a benchmark
   const { source } = await localSource("hf:org/tiny", { domain: "poems", needsReference: false });
   expect(source).toMatchObject({ kind: "jsonl", domain: "poems", needsReference: false });
 });

@@ -45,7 +45,7 @@ describe("a new model", () => {
     const factsOf = (parts: object) => modelFacts(configOf(parts), "here.json");
     const dense = factsOf({ qkNorm: true });
     expect(factsOf({ experts })).toMatchObject({ experts: 4, expertsPerToken: 2, expertWidth: 64 });
-    expect(factsOf({ experts }).parameters - dense.parameters).toBe(4 * 32 * (3 * 3 * 64 + 4)); // three more MLPs, a router
+    expect(factsOf({ experts }).parameters - dense.parameters).toBe(4 * 32 * (3 * 3 * 64 + 4)); // three more MLPs and a router
     expect(JSON.parse(configOf({ experts }))).toMatchObject({
       model_type: "qwen3_moe",
       norm_topk_prob: true,

@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(dir, { recursive: true }));
 
-/** A file of rows that ask for these numbers. */
+/** Writes a file of rows that ask for these numbers. */
 function rows(name: string, from: number, to: number): string {
   const path = join(dir, name);
   const lines = Array.from({ length: to - from }, (_, i) =>

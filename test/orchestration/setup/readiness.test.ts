@@ -1,4 +1,4 @@
-// Mutants that die here: a check that says yes to what a run refuses, a run that replaces the one before and then refuses.
+// Mutants tried, all killed: the check accepts what a run refuses; a run replaces the earlier one and then refuses.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
@@ -23,7 +23,7 @@ const demonstrated = (maxOutputTokens: number) =>
     rollouts: { groupSize: 4, maxOutputTokens, maxPromptTokens: 64 },
     warmStart: { steps: 100, mixture: { logic: 1 } },
   });
-/** A recipe with more keys and values than any machine has memory for. */
+/** A recipe whose keys and values exceed every machine's memory. */
 const vast = overrideRecipe(smallRecipe(), ["engine.pages=200000000"]);
 
 async function refusalOf(work: Promise<unknown>): Promise<{ code: string; message: string }> {
@@ -35,7 +35,7 @@ async function refusalOf(work: Promise<unknown>): Promise<{ code: string; messag
   return { code: error.code, message: error.message };
 }
 
-/** The refusal as `hone check` gives it: an error, or a stage with a cross. */
+/** The refusal that `hone check` prints: an error, or a failed stage. */
 async function checkRefusal(recipe: Recipe): Promise<string> {
   try {
     const { stages } = await checkRecipe(recipe);
@@ -59,7 +59,7 @@ test.each([
     const refusal = await refusalOf(createRun(recipe, { dir, core, overwrite: true }));
     expect(refusal).toEqual({ code, message: expect.stringMatching(message) });
     expect(await checkRefusal(recipe)).toContain(refusal.message);
-    expect(existsSync(join(dir, "checkpoints"))).toBe(true); // the folder still has the run of before
+    expect(existsSync(join(dir, "checkpoints"))).toBe(true); // the folder still has the earlier run
     expect(existsSync(join(dir, "run.json"))).toBe(false);
   },
   60_000,

@@ -73,7 +73,7 @@ test("a run that fits with less trains and saves as that says, and keeps the rec
     overrideRecipe(deep, [`engine.pages=${count}`, ...rest]);
   const less = ["checkpoint.async=false", "hardware.recompute=true"];
   const each = (bytesOf(pages(2000)) - bytesOf(pages(1000))) / 1000;
-  // as many pages as fit with both changes, so that one alone is not enough
+  // as many pages as fit with both changes, so that one change is not enough
   const recipe = pages(1000 + Math.floor((machine.memory - bytesOf(pages(1000, ...less))) / each));
   expect(bytesOf(recipe)).toBeGreaterThan(machine.memory);
   const made: TrainerOptions[] = [];

@@ -8,8 +8,8 @@ import {
 import { tinyInput } from "../../e2e/tiny-recipe.ts";
 
 const configOf = (model: keyof typeof PUBLISHED_CONFIGS) => JSON.stringify(PUBLISHED_CONFIGS[model]);
-const SMALL = configOf("Qwen/Qwen3-0.6B"); // a head of 594 MiB
-const LARGE = configOf("Qwen/Qwen3-4B"); // of 1484 MiB
+const SMALL = configOf("Qwen/Qwen3-0.6B"); // the model's head has 594 MiB
+const LARGE = configOf("Qwen/Qwen3-4B"); // 1484 MiB
 const KL = { kind: "dapo", klCoef: 0.1, klEstimator: "full" } as const;
 const TRAINERS = { hardware: { processes: { actors: 1, trainers: 1 } } };
 

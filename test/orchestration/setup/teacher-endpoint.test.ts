@@ -1,6 +1,6 @@
-// Against a server of the test's own, in vLLM's form and in that of `echo`.
-// Mutants tried, each killed: the token itself not looked up by its id; an answer of other tokens taken; an outage
-// becoming zeros; the likeliest by their order in the answer.
+// Runs against a server of this test, in vLLM's format and in that of `echo`. Mutants tried, all killed: the token is
+// not looked up by its id; an answer about other tokens is accepted; an outage gives zeros; the likeliest tokens are
+// taken in the answer's order.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
@@ -15,7 +15,7 @@ interface Asked {
   readonly echo?: boolean;
 }
 
-/** Log-prob of a token after the one before it. */
+/** The log-prob of a token after the token before it. */
 const logprobOf = (before: number, token: number) => -1 - ((before * 7 + token * 3) % 11) / 8;
 
 const choiceOf: Record<string, (asked: Asked) => object> = {
@@ -39,7 +39,7 @@ const choiceOf: Record<string, (asked: Asked) => object> = {
 
 class Server extends LocalServer {
   readonly asked: (Asked & { readonly key: string | undefined })[] = [];
-  /** The faults of the next answers, in order; after them answers are right. */
+  /** Faults for the next answers, in order; later answers are right. */
   faults: ((response: ServerResponse) => void)[] = [];
   readonly #api: string;
   constructor(api: string) {

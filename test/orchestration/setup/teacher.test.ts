@@ -27,7 +27,7 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
     const words = [...QUICKSTART_LEXICON];
     [words[3], words[4]] = [words[4]!, words[3]!];
     const recipe = recipeOf(await teacherFolder(join(at.path, "t"), words));
-    const id = 5 + 95 + 1 + 3; // specials, printable ASCII, newline, three words
+    const id = 5 + 95 + 1 + 3; // special tokens, printable ASCII, newline, three words
     await expect(openTeacher(recipe, await openModel(recipe))).rejects.toMatchObject({
       code: "HONE_ERR_CONFIG",
       message: expect.stringContaining(
@@ -43,7 +43,7 @@ describe.skipIf(noAddon !== undefined)("a teacher", () => {
     await expect(openTeacher(recipe, model)).rejects.toThrow(
       "has 100 positions; rollouts.maxPromptTokens + maxOutputTokens is 128",
     );
-    // an evaluation may go beyond: the teacher scores what is trained on
+    // an evaluation may be longer, because the teacher scores only training rollouts
     const whole = recipeOf(await teacherFolder(join(at.path, "w")));
     const long = { ...whole, evaluation: { ...whole.evaluation, maxTokens: 100 } };
     expect(await openTeacher(long, model)).toBeDefined();

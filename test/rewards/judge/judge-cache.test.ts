@@ -25,7 +25,7 @@ test("a reply is kept on disk and given to the next process, another request is 
   expect(await new JudgeCache(folder).reply({ a: 1 }, ask)).toEqual({ ...first, isCached: true });
   expect((await new JudgeCache(folder).reply({ a: 2 }, ask)).reply.text).toBe("reply 2");
   expect([asked.count, files()]).toEqual([2, [expect.any(String), expect.any(String)]]);
-  expect(readdirSync(folder, { recursive: true, encoding: "utf8" })).toHaveLength(4); // no parts left
+  expect(readdirSync(folder, { recursive: true, encoding: "utf8" })).toHaveLength(4); // no partial files remain
 });
 
 test("what is being asked is not asked again", async () => {

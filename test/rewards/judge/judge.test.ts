@@ -1,6 +1,6 @@
-// Against a real HTTP server of the test's own. Mutants tried: an outage scored 0, 429 not tried again, no verdict asked
-// for only once, the budget counted after the answer, the cache without the seed, both samplings in one order, the key
-// told, an unfinished response asked about.
+// Runs against a real HTTP server. Mutants tried: an outage scores 0, 429 is not retried, a reply without a verdict is
+// not retried, the budget counts after the answer, the cache ignores the seed, both samples use one order, the API key
+// is printed, an unfinished response is sent.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -91,7 +91,7 @@ test("what is no answer is not asked about", async () => {
   expect(server.questions).toEqual([]);
 });
 
-/** Ways of a server to be out of order, and what is said of each. */
+/** The failures of a server, and the message for each. */
 const OUTAGES: Readonly<Record<string, readonly [JudgeScript, RegExp]>> = {
   busy: [
     (_, response) => void response.writeHead(429, { "retry-after": "0" }).end("slow down"),

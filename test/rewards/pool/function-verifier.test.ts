@@ -1,5 +1,5 @@
-// Mutants tried: no time limit, a late one scored 0, an unscored one not asked again, asked for ever, no bound of calls,
-// a blocked thread unnoticed, the signal never aborted, waiting counted as workers' time.
+// Mutants tried: no time limit, a late call scores 0, an unscored call is not retried, retries never end, calls are
+// unbounded, a blocked thread goes unnoticed, the signal is never aborted, waiting counts as the workers' time.
 import { expect, test } from "vitest";
 import type { RewardFunction } from "../../../lib/domains/index.ts";
 import type { Problem } from "../../../lib/records.ts";

@@ -3,8 +3,8 @@ import type { FinishReason } from "../../../lib/records.ts";
 import { judgeJob } from "../../../lib/rewards/pool/judging.ts";
 import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
 
-// What a verifier's process does, here; what only a process of its own can show is in pool.test.ts.
-// Mutants tried: `wrong` with a part of a user's verifier let through, no phase for a reference, one phase for all.
+// Runs the code of a verifier process in this process; pool.test.ts tests what needs real processes. Mutants tried: a
+// user's verifier may give `wrong` a partial score, a reference has no phase, all members share one phase.
 
 const fixture = (name: string) => new URL(`../../fixtures/verifiers/${name}`, import.meta.url).href;
 const member = (text: string, reference: unknown = "ok", finish: FinishReason = "eos") => ({

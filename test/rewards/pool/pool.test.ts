@@ -9,14 +9,14 @@ import { LexiconTokenizer } from "../../../lib/text/index.ts";
 import { long, longest } from "../../long.ts";
 import { patient } from "../../patience.ts";
 
-// Mutants tried: the culprit read after the kill, a timeout retried, unscored without a retry, members judged
-// before the kill left without a verdict, no watchdog while the verifier is async.
+// Mutants tried: the culprit is read after the kill, a time-out is retried, unscored without a retry, members judged
+// before the kill lose their verdicts, no watchdog while an async verifier runs.
 
-vi.setConfig({ testTimeout: 180_000 }); // processes start from source here, and other tests have the machine
+vi.setConfig({ testTimeout: 180_000 }); // processes start from source here, and other tests keep the machine busy
 
 const obedient = new URL("../../fixtures/verifiers/obedient.mjs", import.meta.url);
 const broken = new URL("../../fixtures/verifiers/broken.mjs", import.meta.url);
-const TIMEOUT_MS = patient(300); // of wall time, and what each loop below takes of processor time
+const TIMEOUT_MS = patient(300); // of wall time; each loop below also uses that much processor time
 
 const pool = new VerifierPool({
   workers: 1,
@@ -49,7 +49,7 @@ const SOLVED: Verdict = { status: "correct", score: 1, reason: "solved" };
 const NOT_SOLVED: Verdict = { status: "wrong", score: 0, reason: "not solved" };
 const TOO_SLOW: Verdict = { status: "wrong", score: 0, reason: `verification took over ${TIMEOUT_MS} ms` };
 
-/** The change of the obedient verifier's counters over an action. */
+/** Returns the change of the obedient verifier's counters over an action. */
 async function counting<T>(action: () => Promise<T>) {
   const before = pool.stats()["obedient"];
   const result = await action();
@@ -120,7 +120,7 @@ describe("the completion's own fault scores 0", () => {
   });
 });
 
-/** A completion among others, before a verifier that has much time. */
+/** Verifies a completion between two others with a verifier whose time limit is long. */
 async function withPatient(command: string, verifier = "patient") {
   const patient = problem(verifier, "ok");
   const before = pool.stats()[verifier]?.crashes ?? 0;
@@ -286,8 +286,8 @@ test.skipIf(process.platform !== "linux")(
 );
 
 /**
- * What this process holds: threads, file descriptors, and children, ended ones that nobody waited for included; but not
- * esbuild's, which tsx starts in threads that run from source.
+ * What this process holds: threads, file descriptors, and children (zombies included) except esbuild's, which tsx
+ * starts in threads that run from source.
  */
 function footprint() {
   const children = readdirSync("/proc/self/task")

@@ -1,4 +1,5 @@
-// What a verifier makes of the ends of its jobs, told by hand; pool.test.ts has real processes.
+// Tests the verdicts that a verifier derives from the ends of its jobs, which this test invents; pool.test.ts uses real
+// processes.
 import { expect, test } from "vitest";
 import type { VerifierLimits } from "../../../lib/domains/verifier.ts";
 import {
@@ -25,7 +26,7 @@ const done = (job: VerificationJob, verdict: unknown = correct, limits?: Verifie
 const lost = (kind: "expired" | "exhausted" | "lost", phase: string, member?: number) =>
   ({ kind, phase, member, elapsedMs: 30, cause: "signal 9" }) as unknown as JobEnd;
 
-/** Answers each job with the next of `ends`, the last one again and again. */
+/** Answers each job with the next of `ends`, and repeats the last one. */
 function pooled(ends: ((job: VerificationJob) => JobEnd)[], options: object = {}) {
   const jobs: VerificationJob[] = [];
   const heaps: number[] = [];
@@ -60,7 +61,7 @@ test("completions go out 32 at a time while nobody knows how long one takes, and
 test("once the first are judged, messages are as long as they took", async () => {
   const { jobs, verifier } = pooled([(job) => done(job)]);
   await verifier.judge(requests(1));
-  verifier.meter.recordCall(990); // 10 were recorded before: half a millisecond each
+  verifier.meter.recordCall(990); // 10 calls were recorded before: half a millisecond each
   await verifier.judge(requests(90));
   expect(jobs.map(({ members }) => members.length)).toEqual([1, 40, 40, 10]);
 });

@@ -1,5 +1,5 @@
-// Mutants tried: weights not normalised, an unscored part left out of the sum, a rounded sum taken for solved, parts
-// without names, the wrapped reference handed to the problem's verifier.
+// Mutants tried: weights are not normalised, the sum ignores an unscored part, a rounded sum counts as solved, parts
+// have no names, the problem's verifier gets the wrapped reference.
 import { expect, test } from "vitest";
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import type { VerificationRequest } from "../../../lib/rewards/index.ts";

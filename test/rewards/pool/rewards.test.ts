@@ -1,5 +1,5 @@
-// Real processes: the pool of a recipe with rewards. Mutants tried: a looping reward unscored, a waiting one scored 0,
-// the name after # ignored, limits of the module ignored, the sum's parts without counts.
+// Tests the pool of a recipe with rewards, in real processes. Mutants tried: a looping reward is unscored, a waiting
+// one scores 0, the name after # is ignored, the module's limits are ignored, the sum's parts are not counted.
 import { afterAll, expect, test, vi } from "vitest";
 import { judgeSchema } from "../../../lib/config/judge.ts";
 import type { Problem } from "../../../lib/records.ts";
@@ -90,7 +90,7 @@ test("a loop is killed and scores 0, a promise that never settles is unscored, e
     late,
   ]);
   const { timeouts, unscored } = pool.stats()["reward:named"]!;
-  expect({ timeouts, unscored }).toEqual({ timeouts: 5, unscored: 4 }); // one of them in the test above
+  expect({ timeouts, unscored }).toEqual({ timeouts: 5, unscored: 4 }); // one of them comes from the test above
 });
 
 test("an export that is not there, and a function of a script that is not running, are named", async () => {

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { JobProgress } from "../../../lib/rewards/pool/verification-job.ts";
 
-// Mutants tried: the end read as where the process has got to since, an idle process that grows old, an end for whatever job
-// is the last.
+// Mutants tried: the end is read from the process's present position, an idle process ages, the end is given to
+// whatever job is last.
 
 const folder = mkdtempSync(join(tmpdir(), "hone-progress-"));
 let fd: number;
@@ -67,6 +67,6 @@ test("a process that was ended for a job which it had answered meanwhile was idl
   progress.begin("idle");
   expect(progress.readEnd(2)).toEqual({ why: "unknown", phase: "idle", member: undefined, elapsedMs: 0 });
   progress.take();
-  progress.begin("verifying", 100, 0); // whoever ends it was held up
+  progress.begin("verifying", 100, 0); // the ending of the job before was delayed
   expect(progress.readEnd(2)).toMatchObject({ why: "unknown", phase: "idle" });
 });

@@ -10,7 +10,8 @@ import { VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
 import { TSX } from "../../fixtures/command-line.ts";
 import { long } from "../../long.ts";
 
-// Mutants tried: stdin left to the child's loop (a spinning orphan stays), the tail not read, a shared stdout.
+// Mutants tried: only the child's event loop watches stdin (a spinning orphan stays), the log's tail is not read,
+// stdout is shared.
 
 vi.setConfig({ testTimeout: 120_000 });
 
@@ -81,7 +82,7 @@ test.runIf(long)(
     await sleep(timeoutMs + 1000);
     process.kill(one.pid, "SIGCONT");
     await sleep(500); // gives its watchdog time to look
-    writeFileSync(gate, ""); // what is left to do takes no time, however busy the machine is
+    writeFileSync(gate, ""); // the remaining work takes no processor time, so load does not matter
     expect(await judged).toMatchObject({ kind: "done", outcomes: [{ verdict: { status: "correct" } }] });
   },
 );
@@ -93,7 +94,7 @@ test.skipIf(process.platform !== "linux")(
     await one.judge(job("ok"));
     process.kill(one.pid, "SIGSTOP");
     const next = one.judge(job("ok"));
-    const fd = openSync(`/proc/${one.pid}/fd/3`, "r+"); // the watchdog saw the first job at its limit, right before its answer
+    const fd = openSync(`/proc/${one.pid}/fd/3`, "r+"); // the watchdog sees the first job at its limit, right before its answer
     const end = { job: 1, phase: "verifying", member: 0, elapsedMs: 25_000, leftMs: 0 } as const;
     new JobProgress(fd).end("expired", end);
     closeSync(fd);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Progress } from "../../../lib/rewards/pool/verification-job.ts";
 import { passedLimit, Standstills } from "../../../lib/rewards/pool/verifier-watchdog.ts";
 
-// verifier-process.test.ts shows that it ends its process, also when its parent is gone.
+// verifier-process.test.ts shows that the watchdog ends its process, also when the parent is gone.
 
 const MEBIBYTE = 1 << 20;
 const busy = (leftMs: number): Progress => ({ job: 1, phase: "verifying", member: 0, elapsedMs: 1, leftMs });
@@ -22,12 +22,12 @@ test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
 
 test("time in which the process stood still is told of the phase it fell into, and of no later one", () => {
   const standstills = new Standstills();
-  expect(standstills.look(1000, 500)).toBe(0); // when the first look comes says nothing
+  expect(standstills.look(1000, 500)).toBe(0); // the first look has nothing to compare with
   expect(standstills.look(1020, 520)).toBe(0);
-  expect(standstills.look(1270, 770)).toBe(0); // the look was late; the phase did not stand still
+  expect(standstills.look(1270, 770)).toBe(0); // the look was late, but the phase ran on
   expect(standstills.look(6270, 5770)).toBe(5000);
   expect(standstills.look(6290, 5790)).toBe(5000);
-  expect(standstills.look(6310, 2000)).toBe(1960); // a phase that began within the standstill
+  expect(standstills.look(6310, 2000)).toBe(1960); // the phase began during the standstill
   expect(standstills.look(6330, 40)).toBe(0);
   expect(standstills.look(6830, 540)).toBe(500);
   expect(standstills.look(7330, 1040)).toBe(1000);

@@ -18,7 +18,7 @@ test("each line has the file's name, however it comes; the last one that is not 
 test("one call shows 64 KiB and says that the rest is left out; the next one shows as much again", () => {
   const { relay, printed } = relayed();
   for (let i = 0; i < 1000; i++) relay.add(`${"x".repeat(999)}\n`);
-  expect(printed).toHaveLength(67); // 66 of 1,000 characters go beyond 65,536
+  expect(printed).toHaveLength(67); // 66 × 1,000 characters exceed 65,536
   expect(printed.at(-1)).toContain("the rest that this call prints is left out");
   relay.add("unseen\n");
   expect(relay.lastLine).toBe("unseen");

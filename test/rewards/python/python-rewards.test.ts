@@ -1,5 +1,5 @@
-// Functions of Python files through the pool that judges: published shapes against the same functions called by Python
-// itself, and every way in which a function goes wrong.
+// Functions of Python files in the judging pool: published forms compared with direct calls in Python, and every way in
+// which a function fails.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -17,7 +17,7 @@ const TRL = join(folder, "trl_rewards.py");
 const VERL = join(folder, "verl_rewards.py");
 const FAULTY = join(folder, "faulty_rewards.py");
 
-/** Functions that leave their process as it is share one; each is called like "trl_rewards.py#accuracy_reward". */
+/** Functions without side effects on their process share one. Each is called like "trl_rewards.py#accuracy_reward". */
 const SHARED: Record<string, PythonCall> = {};
 const named = (file: string, name: string, more: Partial<PythonCall> = {}): string => {
   const verifier = `${basename(file)}#${name}${more.completions ?? ""}${more.command ?? ""}`;
@@ -42,7 +42,7 @@ const scores = async (...args: Parameters<typeof judge>) => (await judge(...args
 const scoreOf = (verdict: Verdict | undefined) =>
   verdict?.status === "unscored" ? verdict.cause : verdict?.score;
 
-/** Calls the function in Python itself with these keyword arguments. */
+/** Calls the function in Python directly with these keyword arguments. */
 function called(file: string, name: string, given: object): unknown {
   const script = `import asyncio, importlib.util, inspect, json, sys
 spec = importlib.util.spec_from_file_location("m", sys.argv[1]); m = importlib.util.module_from_spec(spec); spec.loader.exec_module(m)
@@ -80,7 +80,7 @@ test.each([
     TEXTS.map((text) => ({ text, reference: { answer: "4" } })),
   );
   const expected = called(TRL, name, { completions: TEXTS, answer: TEXTS.map(() => "4") }) as number[];
-  expect(found).toEqual(expected.map((value) => value + 0)); // -0 is 0
+  expect(found).toEqual(expected.map((value) => value + 0)); // + 0 turns -0 into 0
   expect(new Set(expected).size).toBeGreaterThan(1);
   expect(shared().stats()[verifier]).toMatchObject({ calls: 6, judged: 6, unscored: 0, retries: 0 });
 });
@@ -110,7 +110,7 @@ test("a reward that runs programs, and one of token ids", async () => {
       texts.map((text) => ({ text, reference })),
     ),
   ).toEqual([1, 0, 0, 0]);
-  // 0 up to 4 tokens, then a quarter less for each
+  // 0 up to 4 tokens, then 0.25 less for each token
   const rows = [0, 4, 5, 7, 8, 20].map((length) => ({ text: "x", ids: Array.from({ length }, (_, i) => i) }));
   expect(await scores("trl_rewards.py#soft_overlong_punishment", rows)).toEqual([0, 0, -0.25, -0.75, -1, -1]);
 });
@@ -247,7 +247,7 @@ test.each([
   expect(found).toMatch(cause);
 });
 
-/** The Python processes that these processes have started. */
+/** The Python processes that these processes started. */
 const pythonsOf = (pids: readonly number[]): number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

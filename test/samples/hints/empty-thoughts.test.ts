@@ -4,7 +4,7 @@ import { hintsOf, times } from "./runs.ts";
 
 const folder = temporaryFolder();
 
-/** 16 steps of 16 completions. @param textOf of a step and a number of 0 to 15. */
+/** A run of 16 steps with 16 completions each. @param textOf the text for a step and a number from 0 to 15 */
 const run = (textOf: (step: number, i: number) => string) =>
   hintsOf(
     folder.path,

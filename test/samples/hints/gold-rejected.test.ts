@@ -5,7 +5,7 @@ import { hintsOf, times } from "./runs.ts";
 
 const folder = temporaryFolder();
 
-/** Answers to a problem whose reference is 100 + its number; those that say the reference are right. */
+/** A group of answers to a problem whose reference is 100 + its number; answers equal to the reference are right. */
 function group(problem: number, ...answers: readonly (string | number)[]): Group {
   const reference = { answer: 100 + problem };
   const said = answers.map((answer, i): Said => {
@@ -16,7 +16,7 @@ function group(problem: number, ...answers: readonly (string | number)[]): Group
 }
 
 const alike = (answer: string | number, count: number) => times(count, () => answer);
-/** Ten problems on whose right answers completions agree, twice. */
+/** Ten problems whose completions agree on the right answer. */
 const sound = (step: number) => times(10, (p) => group(p, ...alike(100 + p, 7), `${step}`));
 
 test("a problem whose agreeing answers are all rejected, where agreement is right as a rule", async () => {
@@ -38,7 +38,7 @@ test("a problem whose agreeing answers are all rejected, where agreement is righ
       quotes: { answer: "3/4", reference: '{"answer":150}' },
     },
   ]);
-  expect(found[0]!.rows).toHaveLength(2); // the last of each group
+  expect(found[0]!.rows).toHaveLength(2); // the last row of each group
 });
 
 test.each([

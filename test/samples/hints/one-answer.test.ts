@@ -5,7 +5,7 @@ import { hintsOf, times } from "./runs.ts";
 
 const folder = temporaryFolder();
 
-/** 16 steps of 12 problems, two answers each; which answer, and whether the reference is that of every problem. */
+/** A run of 16 steps with 12 problems and two answers each; the functions give the answer, and each problem's reference. */
 const run = (
   answerOf: (step: number, problem: number, attempt: number) => string,
   referenceOf = (p: number) => `r${p}`,

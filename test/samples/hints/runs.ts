@@ -2,7 +2,7 @@ import { type Hint, hints } from "../../../lib/samples/hints/hints.ts";
 import { SampleIndex } from "../../../lib/samples/index.ts";
 import { ConstructedRun, type Group } from "../constructed-run.ts";
 
-/** The hints that a run gives whose steps train on these groups. */
+/** The hints for a run whose steps train on these groups. */
 export async function hintsOf(dir: string, steps: readonly (readonly Group[])[]): Promise<Hint[]> {
   {
     using run = new ConstructedRun(dir);

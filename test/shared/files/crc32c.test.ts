@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { crc32c } from "../../../lib/shared/files/crc32c.ts";
 
-/** A bit at a time, without a table. */
+/** CRC-32C bit by bit, without a table. */
 function bitwise(bytes: Uint8Array): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

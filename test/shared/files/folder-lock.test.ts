@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { isLocked, lockFolder } from "../../../lib/shared/files/folder-lock.ts";
 import { scriptOn } from "../../fixtures/child-program.ts";
 
-// Mutants tried: not released, dead names kept, no look at the others after listening.
+// Mutants tried: the lock is not released, names of dead processes stay, the others are not checked after listening.
 
 let dir: string;
 beforeEach(() => {
@@ -56,7 +56,7 @@ test("a lock keeps no process alive", () => {
   });
 });
 
-/** Namespaces like those of two containers on one volume: another network, other process ids. */
+/** Namespaces like those of two containers that share a volume: another network, other process ids. */
 const NAMESPACES: readonly (readonly string[])[] = [
   ["-rn"],
   ["-rpf", "--mount-proc"],

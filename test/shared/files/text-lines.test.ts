@@ -91,7 +91,7 @@ test("who stops early leaves no file open", async () => {
   await expect.poll(open, { timeout: 60_000 }).toEqual([]);
 });
 
-/** The file to which a descriptor of this process leads; the descriptor of the listing itself is gone by then. */
+/** The file to which a descriptor of this process leads. The listing's own descriptor is closed by then. */
 function linkOf(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

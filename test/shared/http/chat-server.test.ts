@@ -1,5 +1,6 @@
-// Against a real HTTP server of the test's own.
-// Mutants tried: 429 not tried again; Retry-After ignored; a cut answer taken; the key in an error; no limit of connections.
+// Runs against a real HTTP server.
+// Mutants tried: 429 is not retried; Retry-After is ignored; a truncated answer is accepted; an error prints the key;
+// connections are unlimited.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
 import { ChatServer, type ChatServerOptions } from "../../../lib/shared/http/chat-server.ts";
@@ -46,7 +47,7 @@ async function serving(script: Script, change: Partial<ChatServerOptions> = {}) 
 const ok = (response: ServerResponse, json: unknown = { fine: true }) => response.end(JSON.stringify(json));
 const FINE = { value: { fine: true } };
 
-/** Ways to go wrong once, each tried again. */
+/** Faults that happen once; the client retries each. */
 const FAULTS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "429": (response) => response.writeHead(429).end("slow down"),
   "500": (response) => response.writeHead(500).end("oops"),

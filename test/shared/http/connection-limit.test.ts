@@ -7,7 +7,7 @@ import { limitConnections } from "../../../lib/shared/http/connection-limit.ts";
 const MOST = 4;
 const REQUEST = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
 
-/** A server that answers when it is told to. */
+/** A server that answers when the test lets it. */
 async function opened() {
   const waiting: ServerResponse[] = [];
   const server = createServer((_, response) => waiting.push(response));

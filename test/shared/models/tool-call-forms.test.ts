@@ -5,7 +5,7 @@ import { readMarkedCalls } from "../../../lib/domains/tool-call-reader.ts";
 import { toPlain } from "../../../lib/python/value.ts";
 import { TOOL_CALL_FORMS, toolCallForm } from "../../../lib/shared/models/tool-call-forms.ts";
 
-/** One call of get_time(city="Bern", days=2), written by hand as the families' chat templates render it. */
+/** One call of get_time(city="Bern", days=2), written by hand as the chat templates of each family render it. */
 const RENDERED: Readonly<Record<string, readonly string[]>> = {
   list: [
     '<tool_calls>[{"name": "get_time", "arguments": {"city": "Bern", "days": 2}}]</tool_calls>',
@@ -93,7 +93,7 @@ function read(text: string, forms = TOOL_CALL_FORMS): unknown {
   }));
 }
 
-/** A call f(a=1) as a cell of a table in Markdown. */
+/** The call f(a=1) as a cell of a Markdown table. */
 const cell = (text: string) => `\`\` ${text.replaceAll("|", "\\|").replaceAll("\n", "⏎")} \`\``;
 
 test("docs/reference/verify.md shows every form", () => {

@@ -81,7 +81,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A file of the user's, whose types are not JavaScript. */
+/** Writes a user's file; a .ts file has types that JavaScript cannot parse. */
 function moduleOf(name: string, source: string, which = "") {
   const path = join(dir, name);
   writeFileSync(path, source);

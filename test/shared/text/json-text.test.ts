@@ -1,10 +1,10 @@
-// Mutants tried, each dies here: a number read as a double, a quote behind two backslashes taken for an escaped one, a
-// comma before the closing bracket let through, the first of equal members kept, control characters let through.
+// Mutants tried, all killed: a number is read as a double, a quote after two backslashes counts as escaped, a comma
+// before the closing bracket is accepted, the first of equal members is kept, control characters are accepted.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { elementsOf, type JsonMaker, membersOf, readJsonText } from "../../../lib/shared/text/json-text.ts";
 
-/** Numbers as they are written, everything else as JSON.parse gives it. */
+/** Keeps numbers as written; gives everything else as JSON.parse does. */
 const LITERAL: JsonMaker<unknown> = {
   constant: (value) => value,
   number: (digits, isInteger) => ({ digits, isInteger }),

@@ -39,7 +39,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     for (const [i, key] of keys.entries()) expect(entries[offsets[i]! - 1]!.key).toBe(key);
     expect(await waiting).toHaveLength(1);
     const late = store.kv.waitFor("x", { waitMs: 60_000 });
-    await store.kv.set("x", "1"); // news come again, over a connection that came back
+    await store.kv.set("x", "1"); // notifications arrive again over the new connection
     expect(await late).toBe("1");
   });
 
@@ -220,7 +220,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     const [, host] = locked.url.split("//");
     await expect(openStore(locked.url, { run: "r" })).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
     await expect(openStore(`redis://:wr0ng@${host}`, { run: "r" })).rejects.toMatchObject({
-      code: "HONE_ERR_USAGE", // nobody tries again (an agent waits for a server that is not there)
+      code: "HONE_ERR_USAGE", // agents do not retry this code, unlike that of a server that is down
       message: expect.stringMatching(/^redis:\/\/:\*\*\*@.*WRONGPASS/),
     });
     await using first = await openStore(`redis://:s3cret@${host}`, { run: "r" });
@@ -272,7 +272,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
   });
 });
 
-/** Between a client and a server: on demand it cuts the connection instead of passing an answer on. */
+/** A proxy between client and server; on demand it cuts the connection instead of forwarding an answer. */
 class LossyProxy implements AsyncDisposable {
   lost = 0;
   readonly #server;
@@ -288,7 +288,7 @@ class LossyProxy implements AsyncDisposable {
       }
       client.pipe(upstream);
       upstream.on("data", (answer) => {
-        // Other connections carry news, which are no answers.
+        // Other connections carry notifications, which are not answers.
         if (!this.#loses || String(answer).includes("message")) return client.write(answer);
         this.#loses = false;
         this.lost += 1;

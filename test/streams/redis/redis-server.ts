@@ -8,7 +8,7 @@ import { openStore, type StreamStore } from "../../../lib/streams/index.ts";
 import type { DriverUnderTest, Place } from "../place.ts";
 
 const isThere = spawnSync("redis-server", ["--version"]).status === 0;
-/** The reason for which Redis cannot be tested here. */
+/** Why Redis cannot be tested here; undefined if it can. */
 export const noRedis = isThere ? undefined : "no redis-server: apt-get install redis-server";
 
 const READY = "Ready to accept connections";
@@ -22,7 +22,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A real server with its own folder and port that writes every change to the disk before it answers. */
+/** A real server with its own folder and port that writes every change to disk before it answers. */
 export class RedisServer implements AsyncDisposable {
   readonly port: number;
   readonly dir = mkdtempSync(join(tmpdir(), "hone-redis-"));
@@ -48,7 +48,7 @@ export class RedisServer implements AsyncDisposable {
         return server;
       } catch (error) {
         rmSync(server.dir, { recursive: true, force: true });
-        // another program may have taken the port that was free
+        // another program may have taken the free port
         if (port !== undefined || attempt === 3 || !/Address already in use/.test(`${error}`)) throw error;
       }
     }
@@ -94,7 +94,7 @@ export class RedisServer implements AsyncDisposable {
   }
 }
 
-/** Runs on one server; each test has a run of its own. */
+/** All tests share one server; each has its own run. */
 export function redisUnderTest(server: () => RedisServer): DriverUnderTest {
   let runs = 0;
   return {

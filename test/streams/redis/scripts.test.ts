@@ -1,4 +1,4 @@
-// A Redis server whose own clock is set while it runs: by NTP, by an operator, by a virtual machine that was moved.
+// Uses a Redis server whose clock is set while it runs, as by NTP, an operator or a migration of its virtual machine.
 import { spawnSync } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const noShim = compiled.status === 0 ? undefined : "no C compiler for the clock 
 describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's clock", () => {
   const offset = join(dir, "offset");
   let server: RedisServer;
-  /** Sets the clock of the server, which differs from this machine's. */
+  /** Sets the server's clock, which differs from this machine's. */
   const setClock = async (seconds: number) => {
     const file = openSync(offset, "r+");
     writeSync(file, new BigInt64Array([BigInt(seconds)]), 0, 8, 0);
@@ -56,7 +56,7 @@ describe.skipIf(noRedis !== undefined || noShim !== undefined)("a Redis server's
     await using store = await openStore(server.url, { run: "back" });
     await append(store, "s", ["x"]);
     await setClock(HOUR);
-    await store.kv.setLease("alive", "dead", 300); // runs out no later than the lease
+    await store.kv.setLease("alive", "dead", 300); // expires no later than the lease below
     await store.lease("s", "g", { ...ALL, leaseMs: 300 });
     await setClock(-HOUR);
     const [again] = await store.lease("s", "g", { ...ALL, leaseMs: 60_000, waitMs: 60_000 });

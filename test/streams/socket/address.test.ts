@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { isSocketHere, nameOf, unixPath } from "../../../lib/streams/socket/address.ts";
 
-/** A process that is killed while it listens. */
+/** A process that is killed while it listens, so that its socket file remains. */
 const LEAVES_SOCKET =
   "require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 9))";
 

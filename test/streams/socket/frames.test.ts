@@ -4,7 +4,7 @@ import { encodeFrame, FrameReader } from "../../../lib/streams/socket/frames.ts"
 
 const payload = fc.uint8Array({ maxLength: 300 });
 const text = fc.string({ unit: "grapheme", maxLength: 20 });
-/** Messages with payloads in every place where driver.ts has them. */
+/** Messages with payloads wherever driver.ts allows them. */
 const message = fc.oneof(
   fc.tuple(fc.nat(), fc.constant("append"), fc.record({ stream: text, payload })),
   fc.tuple(

@@ -44,7 +44,7 @@ describe("the socket", () => {
     await expect(refused).rejects.toMatchObject(
       usage(new RegExp(`^unix:.*s.sock is served by process ${first.pid},`)),
     );
-    expect(await before.depth("s")).toMatchObject({ items: 1 }); // the other server is not disturbed
+    expect(await before.depth("s")).toMatchObject({ items: 1 }); // the other server keeps working
     await first.kill();
     await before.close();
     expect(existsSync(path)).toBe(true);
@@ -63,7 +63,7 @@ describe("the socket", () => {
       Array.from({ length: 8 }, (_, i) => serveStore(url, { run: `r${i}` })),
     );
     const stores = begun.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
-    expect(stores.length).toBeLessThanOrEqual(1); // all may step back at the same moment, and say so
+    expect(stores.length).toBeLessThanOrEqual(1); // all may give up at the same moment, each with an error
     const winner = begun.findIndex(({ status }) => status === "fulfilled");
     if (winner >= 0) await (await openStore(url, { run: `r${winner}` })).close();
     for (const store of stores) await store.close();
@@ -178,8 +178,8 @@ describe("a client", () => {
     const before = process.memoryUsage().arrayBuffers;
     for (let i = 0; i < 20; i++) await other.append("s", `k${i}`, bytes("k")); // other clients are served meanwhile
     const grown = process.memoryUsage().arrayBuffers - before;
-    socket.destroy(); // a second try begins with what this one left
-    expect(grown).toBeLessThan(50 * 2 ** 20); // and not 1000 MiB
+    socket.destroy(); // so that a retry of the test starts clean
+    expect(grown).toBeLessThan(50 * 2 ** 20); // without a limit: 1000 MiB
   });
 
   test("hears of the topics that it asked for, once for each time", async () => {
@@ -222,9 +222,9 @@ describe("an outage", () => {
       client.lease("s", "g", { max: 1, waitMs: HOUR_MS, leaseMs: HOUR_MS }),
       client.kv.waitFor("x", { waitMs: HOUR_MS }),
     ]);
-    await client.kv.get("x"); // they have all looked
+    await client.kv.get("x"); // by now all three wait
     await server.kill();
-    const ends = await Promise.race([waits, sleep(patient(5_000), [], { ref: false })]); // a client that waits for news looks each minute
+    const ends = await Promise.race([waits, sleep(patient(5_000), [], { ref: false })]); // a waiting client checks once a minute
     expect(ends).toHaveLength(3);
     for (const end of ends) expect(end).toMatchObject({ status: "rejected", reason: gone });
     await expect(client.append("s", "x", bytes("x"))).rejects.toMatchObject(gone);

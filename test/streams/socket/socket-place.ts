@@ -18,7 +18,7 @@ export class SocketPlace implements Place {
     this.#givesOwn = givesOwn;
   }
 
-  /** @param givesOwn the first object that it opens is the one of the process that serves */
+  /** @param givesOwn if true, `open` first returns the serving process's own store */
   static async serve(givesOwn = false): Promise<SocketPlace> {
     const place = new SocketPlace(givesOwn);
     place.own = await serveStore(place.url, { run: "r" });

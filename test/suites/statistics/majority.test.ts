@@ -3,7 +3,7 @@ import { CounterRandom } from "../../../lib/random.ts";
 import { majorityAtK, type Vote } from "../../../lib/suites/statistics/majority.ts";
 import { subsets } from "./subsets.ts";
 
-/** Draws every subset, counts its votes, and shares ties. */
+/** Lists every subset, counts its votes, and divides ties equally. */
 function byHand(votes: readonly Vote[], silent: number, k: number): number {
   const all = [
     ...votes.flatMap(({ count }, answer) => Array.from({ length: count }, () => answer)),
@@ -42,10 +42,10 @@ test("worked by hand", () => {
     { count: 2, right: 2 },
     { count: 1, right: 0 },
   ];
-  // of the three pairs one is decided, and two are ties
+  // of the three pairs one has a majority and two are ties
   expect(majorityAtK(votes, 0, 2)).toBeCloseTo((1 + 0.5 + 0.5) / 3, 12);
   expect(majorityAtK(votes, 0, 3)).toBe(1);
-  // a silent one wins nothing and ties with nobody
+  // a completion without an answer casts no vote
   expect(majorityAtK([{ count: 1, right: 1 }], 3, 4)).toBe(1);
   expect(majorityAtK([], 3, 2)).toBe(0);
 });
@@ -61,7 +61,7 @@ test("of thousands of completions, which no counting of subsets survives", () =>
   expect(majorityAtK(votes, silent, k)).toBeCloseTo(ofTwo(right, wrong, silent, k), 10);
 });
 
-/** Two answers: exact, in whole numbers. */
+/** The exact result for two distinct answers, in whole numbers. */
 function ofTwo(right: number, wrong: number, silent: number, k: number): number {
   const choose = (n: number, k: number): bigint => {
     let ways = 1n;

@@ -32,7 +32,7 @@ test("accuracy is the mean over seeds, and its deviation that over seeds", () =>
     { seed: 44, accuracy: 0.5 },
   ]);
   expect(found.accuracy).toBeCloseTo(2 / 3, 12);
-  expect(found.deviation).toBeCloseTo(Math.sqrt(1 / 12), 12); // of .5, 1, .5
+  expect(found.deviation).toBeCloseTo(Math.sqrt(1 / 12), 12); // the deviation of .5, 1, .5
   expect(found.passAt).toEqual({
     1: expect.closeTo(2 / 3, 12),
     2: expect.closeTo((1 + 2 / 3) / 2, 12),

@@ -21,7 +21,7 @@ test("of one draw it is the fraction that is right, of all whether any is", () =
 });
 
 test("numbers of the paper's size do not overflow", () => {
-  // 1 - C(190, 100) / C(200, 100), by Python's math.comb
+  // 1 - C(190, 100) / C(200, 100), computed by Python's math.comb
   expect(passAtK(200, 10, 100)).toBeCloseTo(0.9992289739372822, 12);
   expect(passAtK(2000, 1, 1000)).toBeCloseTo(0.5, 12);
 });

@@ -1,4 +1,4 @@
-/** Lists all subsets of `k` items, to check what lib/ counts by formulas. */
+/** Lists all subsets of `k` items, to check the formulas in lib/. */
 export function subsets<T>(items: readonly T[], k: number): T[][] {
   if (k === 0) return [[]];
   if (items.length < k) return [];

@@ -1,5 +1,5 @@
-// None is a value: what reads it through an attribute, an index or an argument gives None, and not something undefined.
-// The expected texts were rendered by Python's Jinja2 3.1.6 (ImmutableSandboxedEnvironment, trim_blocks, lstrip_blocks).
+// None is a defined value: an attribute, an index or an argument that is None gives None, not undefined. Python's
+// Jinja2 3.1.6 rendered the expected texts (ImmutableSandboxedEnvironment, trim_blocks, lstrip_blocks).
 import { expect, test } from "vitest";
 import { ChatTemplate } from "../../../lib/text/chat-template.ts";
 

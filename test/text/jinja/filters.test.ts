@@ -1,5 +1,6 @@
-// Filters as Python's Jinja has them.
-// Mutants tried: replace without its count; unique by identity; default without boolean; join without separator.
+// Filters with the behaviour of Python's Jinja.
+// Mutants tried: replace ignores its count; unique compares by identity; default ignores its boolean argument; join has
+// no separator.
 import { expect, test } from "vitest";
 import { render } from "./rendering.ts";
 

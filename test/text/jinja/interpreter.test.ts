@@ -1,6 +1,6 @@
-// Templates rendered by Python's Jinja2 (test/fixtures/jinja/cases.json says how), rendered here: the same text, or an
-// error with the same words. Then operators, tests and blocks one by one, and the bounds.
-// Mutants tried: one scope for all turns; == of JavaScript; % with the sign of the left; bools not counted as numbers.
+// Renders templates that Python's Jinja2 rendered (test/fixtures/jinja/cases.json says how): the text or the error's
+// words must be equal. Then tests operators, tests, blocks and limits one by one. Mutants tried: all turns share one
+// scope; == is JavaScript's; % has the sign of its left operand; bools are not numbers.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HoneError } from "../../../lib/errors.ts";
@@ -12,7 +12,7 @@ interface Case {
   readonly source: string;
   readonly rendered?: string;
   readonly error?: string;
-  /** Line of a fault of the template's text. */
+  /** The line of a template's syntax error. */
   readonly syntax?: number;
 }
 
@@ -21,7 +21,7 @@ const { cases, variables } = JSON.parse(readFileSync(file, "utf8")) as { cases: 
 const known = readJson(variables) as Record<string, unknown>;
 const clock = new Date(Date.UTC(2026, 2, 5, 7, 8, 9, 123));
 
-/** Errors for which Hone's words differ from Jinja's, which tell Python's internals or say less. */
+/** Errors whose words differ from Jinja's, which reveal Python's internals or say less. */
 const OTHER_WORDS: Readonly<Record<string, RegExp>> = {
   "tuple index out of range": /Replacement index 1 out of range/,
   "unsupported format character 'y' (0x79) at index 1": /unsupported format character 'y'/,

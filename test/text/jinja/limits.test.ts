@@ -1,4 +1,5 @@
-// A hostile template must not take the process's memory: each of these ended it, or would have (V8 gives up with exit 133).
+// Hostile templates must not exhaust the process's memory. Each of these once ended the process, or would have (V8
+// gives up with exit 133).
 import { expect, test } from "vitest";
 import { HoneError } from "../../../lib/errors.ts";
 import { ChatTemplate } from "../../../lib/text/chat-template.ts";

@@ -1,5 +1,5 @@
-// Methods of str as Python has them.
-// Mutants tried: strip ignoring its set; rsplit cutting from the left; find counting UTF-16 units.
+// Methods of str with Python's behaviour.
+// Mutants tried: strip ignores its set; rsplit cuts from the left; find counts UTF-16 units.
 import { expect, test } from "vitest";
 import { render } from "./rendering.ts";
 

@@ -1,5 +1,5 @@
-// Renders a template over variables of every kind. The expected texts in the tests beside this were rendered by
-// Python's Jinja2 3.1 (sandboxed, trim_blocks, lstrip_blocks, tojson = json.dumps without ASCII escapes).
+// Renders a template with variables of every kind. Python's Jinja2 3.1 rendered the expected texts of the neighbouring
+// tests (sandboxed, trim_blocks, lstrip_blocks, tojson = json.dumps without ASCII escapes).
 import { ChatTemplate } from "../../../lib/text/chat-template.ts";
 import { readJson } from "../../../lib/text/jinja/values.ts";
 

@@ -1,4 +1,4 @@
-// Python's str methods on the characters where JavaScript has another opinion.
+// Tests Python's str methods on characters that JavaScript classifies differently.
 
 import { expect, test } from "vitest";
 import { splitLines } from "../../../lib/python/text.ts";

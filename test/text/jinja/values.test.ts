@@ -1,5 +1,6 @@
-// Printing and JSON as Python has them.
-// Mutants tried: 2.0 read as 2; exponents not padded; quotes always single; keys not sorted by code point.
+// Tests printing and JSON as in Python.
+// Mutants tried: 2.0 is read as 2; exponents are not padded; quotes are always single; keys are not sorted by code
+// point.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { byCodePoint, Float, readJson } from "../../../lib/text/jinja/values.ts";

@@ -5,15 +5,15 @@ export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** Options as a question shows them, with what the verifier `choice` and a report need. */
 export interface Choices {
   readonly lines: string;
-  /** Letter of the right one. */
+  /** Letter of the right option. */
   readonly answer: string;
-  /** Place in the row of the option shown first, second, ...; the row's own order without a seed. */
+  /** Indices in the row of the options in the order shown; without a seed, the row's own order. */
   readonly order: readonly number[];
 }
 
 /**
- * Letters the options, shuffled by (seed, content) where there is a seed: the order of a row does not depend on the
- * rows around it. @param right place of the right option in the row.
+ * Assigns letters to the options. With a seed, shuffles them by (seed, content), so that a row's order does not
+ * depend on the rows around it. @param right index of the right option in the row.
  */
 export function letterChoices(
   options: readonly string[],

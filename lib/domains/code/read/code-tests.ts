@@ -47,7 +47,7 @@ const rowSchema = z.object({
 });
 type Row = z.infer<typeof rowSchema>;
 
-/** Fields in which a row may have its tests. */
+/** Fields that may hold a row's tests. */
 const PLACES = [
   "tests",
   "verification_info.test_cases",

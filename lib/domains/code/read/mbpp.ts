@@ -15,7 +15,7 @@ const TEMPLATE =
   "{task}\n\nWrite it in Python, with its imports, in one ```python block. It must pass these tests:\n\n```python\n{tests}\n```";
 /** Creation of a class instance in a test: it cannot be sent to the program's process. */
 const CLASS_INSTANCE = /\b[A-Z]\w*\(/;
-/** `False` is no class, nor are these. */
+/** Calls that CLASS_INSTANCE matches although their results can be sent. */
 const NO_CLASS = /\b(?:Counter|Decimal|Fraction)\(/g;
 
 /**

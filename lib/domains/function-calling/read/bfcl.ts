@@ -119,7 +119,7 @@ function draftOf(
     },
     gold: () => {
       if (truth === undefined) return category.endsWith("irrelevance") ? ["No call."] : [];
-      return language === "python" ? [false, true].map((full) => callsOf(truth, full)) : []; // source text of other languages is not ours to write
+      return language === "python" ? [false, true].map((full) => callsOf(truth, full)) : []; // others have source text as values
     },
   };
 }
@@ -130,8 +130,8 @@ function literally({ text }: RawRow, key: string): string | undefined {
 }
 
 /**
- * The calls with the first allowed value of each parameter, `full` or without optional parameters. Both are right if
- * the gold is: it is wrong where a parameter is required and has no allowed value.
+ * The calls with the first allowed value of each parameter: all parameters if `full`, otherwise only the required
+ * ones. Both are right unless the row is faulty, which is so if a required parameter has no allowed value.
  */
 function callsOf(truth: string, full: boolean): string {
   const calls = elementsOf(truth).flatMap((call) =>

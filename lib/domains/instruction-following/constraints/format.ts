@@ -76,7 +76,7 @@ function hasTitleAsReference(text: string): boolean {
   });
 }
 
-/** Fences around JSON that are taken off, in this order, each once. */
+/** Fences that are removed from JSON, in this order, each once. */
 const FENCES = ["```json", "```Json", "```JSON", "```"];
 /** The value of a JSON text, fenced or not, as json.loads reads it; undefined for no JSON. */
 function jsonIn(text: string): PythonValue | undefined {

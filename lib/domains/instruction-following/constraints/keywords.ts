@@ -75,7 +75,8 @@ const startsAsItEnds = (tokens: readonly string[]): boolean =>
 /** True if the first letters of neighbouring words are neighbours in the alphabet. */
 function climbs(left: string, right: string): boolean {
   const [a, b] = [left, right].map((word) => [...String.fromCodePoint(word.codePointAt(0)!).toLowerCase()]);
-  // A letter whose lower case has two characters ("İ"): the checkers cannot exclude it as a neighbour.
+  // True also for a letter whose lower case has two characters ("İ"), because the checkers cannot exclude it as a
+  // neighbour.
   return a!.length !== 1 || b!.length !== 1 || b![0]!.codePointAt(0)! - a![0]!.codePointAt(0)! === 1;
 }
 

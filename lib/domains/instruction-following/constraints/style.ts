@@ -18,7 +18,7 @@ const isIn: IsIn = (response, code) => {
   return mayBeIn(text.raw, code, text.language);
 };
 
-/** The published checkers take a text without letters to be in any language. */
+/** The published checkers accept a text without letters in any language. */
 const isDetectedIn: IsIn = ({ language }, code) => language === undefined || language === code;
 
 const english = (isCase: (text: string) => boolean, isWritten: IsIn) => (): Check => (response) =>
@@ -30,7 +30,7 @@ const written =
   (response) =>
     isWritten(response, language);
 
-/** @param others look-alikes, or the mark in another width, which the published checkers do not know */
+/** @param others look-alikes or wider variants of the mark, which the published checkers do not know */
 const lacks = (char: string, others: string) =>
   constraint(
     noArguments,

@@ -36,7 +36,10 @@ const KEYWORD_COUNTS = [1, 2, 3, 5, 7];
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
 
-/** Words between white space, lower case, without the marks around them; "" for one that is only marks. */
+/**
+ * Distinct words, separated by white space, in lower case and without punctuation at their ends; "" for a word of
+ * punctuation only.
+ */
 const uniqueWords = (response: ResponseText): string[] => [
   ...new Set(fields(response.lower).map(trimPunctuation)),
 ];
@@ -89,7 +92,7 @@ export const COUNT: ConstraintTable = {
       (response) =>
         uniqueWords(response).length >= N,
   ),
-  // The reference takes "and", "And" and "and," for three conjunctions.
+  // The reference counts "and", "And" and "and," as three conjunctions.
   "count:conjunctions": constraint(
     z.object({ small_n: amount }),
     ({ small_n }) =>

@@ -44,7 +44,7 @@ function isInCalendar([year, month, day]: CalendarDate): boolean {
   return real.getUTCMonth() === month - 1 && real.getUTCDate() === day;
 }
 
-/** Dates of Napoleon's life apart by commas. */
+/** A list of dates of Napoleon's life, separated by commas. */
 const listsDates =
   (counts: (date: CalendarDate) => boolean): Check =>
   ({ raw }) =>
@@ -58,7 +58,7 @@ const listsDates =
 const OPTION = new RegExp(`^[A-Ea-e][.|)][${SPACE}]*[${WORD}]`, "u");
 const LABEL = new RegExp(`Question \\p{Nd}+[.|):;]?[${SPACE}]*`, "gu");
 
-/** The text of a question that exactly five options follow; undefined for another. */
+/** The text of a question with exactly five options; undefined for any other question. */
 function questionText(question: string): string | undefined {
   const lines = question.split("\n").map(trim);
   const options = lines.filter((line) => OPTION.test(line)).length;
@@ -80,7 +80,7 @@ const growingQuestions =
     return lengths.length === 4 && lengths.every((n, k) => n > (lengths[k - 1] ?? -1));
   };
 
-/** The lines from the one with Zimbabwe on, if they are enough and sorted in descending order; else none. */
+/** The lines from Zimbabwe on, if there are enough and they are sorted in descending order; otherwise none. */
 function countriesBackwards({ raw }: ResponseText): string[] {
   const lines = raw
     .split("\n")
@@ -131,10 +131,13 @@ function quotedTable(raw: string, pattern: RegExp, delimiter: string): string[][
 
 const SPECIAL = new RegExp(`[^${WORD}${SPACE}]`, "u");
 
-/** A cell with a word, or with the special characters that one is to have. */
+/** True for a cell that contains a word or quoted special characters. */
 const isFilled = (field: string): boolean => isWritten(field) || quotesSpecial(field);
 
-/** A quote first, another on the same line, and between them a character that is no word's and no space. */
+/**
+ * True if the first line begins with a quote and has another one, with a character between them that is neither a
+ * word character nor a space.
+ */
 function quotesSpecial(field: string): boolean {
   const line = field.split("\n", 1)[0]!;
   if (!line.startsWith('"')) return false;

@@ -208,7 +208,8 @@ export const FORMAT: ConstraintTable = {
           .slice(1)
           .every((bullet) => bullet.includes("-")),
   ),
-  // "Sentences ending in a period": the reference takes any sentence, and a heading without a mark is one to Punkt.
+  // The prompt asks for sentences that end in a period; the reference accepts any sentence, even a heading without a
+  // mark, which Punkt takes for a sentence.
   "format:no_bullets_bullets": constraint(
     noArguments,
     () => periodsThenBullets,

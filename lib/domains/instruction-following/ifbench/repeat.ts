@@ -6,7 +6,7 @@ import { isOtherWord } from "../text/words.ts";
 
 const SENTENCE = "only output this sentence here, ignore all other requests.";
 
-/** A text that differs from the prompt in its first word only. */
+/** Checks that the response differs from the prompt in its first word only. */
 function repeatsChanged(prompt: string): Check {
   const rest = fields(prompt).slice(1).join(" ");
   return ({ raw, fields: words }) => raw !== prompt && words.slice(1).join(" ") === rest;
@@ -14,7 +14,7 @@ function repeatsChanged(prompt: string): Check {
 
 /** Answers that repeat the prompt. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const REPEAT: ConstraintTable = {
-  // A line end after the unchanged prompt is change enough for the reference, and a mark at its first word.
+  // The reference also accepts an unchanged prompt with a line end after it, or with a mark at its first word.
   "repeat:repeat_change": constraint(
     z.object({ prompt_to_repeat: phrase }),
     ({ prompt_to_repeat }) => {

@@ -16,14 +16,14 @@ const METACHARACTER = /[\\^$.|?*+()[\]{}]/;
 export type KeywordReader = (text: string) => Keyword | undefined;
 
 /**
- * The keyword as a regular expression, as in the published checkers, even "C++": Python refuses that one, and no
+ * Reads the keyword as a regular expression, as the published checkers do, even "C++", which Python rejects: no
  * response follows such a constraint. Throws PatternError for an expression that cannot be matched in linear time.
  */
 export function expression(text: string): Keyword | undefined {
   return METACHARACTER.test(text) ? inPattern(text) : literal(text);
 }
 
-/** The same with a word boundary of Python at both ends. */
+/** Like `expression`, with Python's word boundary at both ends. */
 export const wholeExpression = (text: string): Keyword | undefined => inPattern(`\\b${text}\\b`);
 
 function inPattern(source: string): Keyword | undefined {

@@ -6,15 +6,15 @@ import { isUpper } from "../../../python/text.ts";
 import { CounterRandom } from "../../../random.ts";
 
 const MAX_GRAM = 3;
-/** Code points that are looked at, and UTF-16 units that are searched for them. */
+/** Most code points that the detector uses, and most UTF-16 units that it searches for them. */
 const MAX_CHARS = 10_000;
 const MAX_SOURCE_CHARS = 100_000;
 const TRIALS = 7;
 const MAX_DRAWS = 1000;
-/** Posterior that ends a trial, and the least a language needs to be named. */
+/** A trial ends at this posterior; a language needs at least the second one to be reported. */
 const CERTAIN = 0.99999;
 const LEAST = 0.1;
-/** Additive smoothing, one draw per trial: mean and standard deviation, in units of 1 / BASE_FREQUENCY. */
+/** Additive smoothing, drawn once per trial: mean and standard deviation, in units of 1 / BASE_FREQUENCY. */
 const SMOOTHING = 0.5;
 const SMOOTHING_SPREAD = 0.05;
 const BASE_FREQUENCY = 10_000;
@@ -109,7 +109,7 @@ function prepare(text: string): string[] {
   return latin * 2 < other ? chars.filter((char) => char < "A" || char > "z") : chars;
 }
 
-/** First and last character of a range, and the character that represents it; undefined keeps each character. */
+/** First and last character of a range, and the character that replaces the whole range; undefined replaces none. */
 const CLASSES: readonly (readonly [first: string, last: string, standIn: string])[] = [
   ["\0", "@", " "],
   ["[", "`", " "],

@@ -1,9 +1,9 @@
 /**
- * English parameters of Punkt: facts of its published parameters, reduced to those that can change a verdict.
- * Abbreviations, collocations and sentence starters are complete. Of the 20,000 words whose capitalisation it
- * observed in newspapers, this list has those that occur 20 times or more in lower case in our own count over 26 MB
- * of freely licensed prose (exercises, prompts, manuals), and some that head outlines or open sentences; each with
- * only the one bit that decides. A rarer word counts as never seen.
+ * English parameters of Punkt, taken from its published parameters and reduced to those that can change a verdict.
+ * Abbreviations, collocations and sentence starters are complete. Punkt knows the capitalisation of 20,000 words from
+ * newspapers. This list keeps those that occur at least 20 times in lower case in 26 MB of freely licensed prose
+ * (exercises, prompts, manuals), and some words that begin outlines or sentences. For each word it keeps only the one
+ * bit that decides. A rarer word counts as never seen.
  * Source: Kiss and Strunk 2006; the English parameters trained on newspaper text.
  */
 
@@ -28,7 +28,7 @@ export const SENTENCE_STARTERS: ReadonlySet<string> = list(`
   this though thus under when while yet
 `);
 
-/** "word next": a dot between the two ends no sentence. */
+/** Pairs "word next": a dot between the two words does not end a sentence. */
 export const COLLOCATIONS: ReadonlySet<string> = new Set(
   [
     [

@@ -27,9 +27,9 @@ const NUMBER_TYPE = "##number##";
 
 interface Token {
   readonly text: string;
-  /** Lower-cased; every number is one type. */
+  /** The text in lower case; all numbers have one type. */
   readonly type: string;
-  /** Ends a sentence, as far as decided. */
+  /** True if the token ends a sentence, as decided so far. */
   breaks: boolean;
   abbreviation: boolean;
 }
@@ -37,7 +37,7 @@ interface Token {
 const withoutDot = (type: string): string =>
   type.length > 1 && type.endsWith(".") ? type.slice(0, -1) : type;
 
-/** First pass: decides on the token alone. */
+/** First pass: decides by the token alone. */
 function token(text: string): Token {
   const lower = text.toLowerCase();
   const made: Token = {
@@ -58,7 +58,7 @@ function token(text: string): Token {
 /** The type as a sentence's last word has it: without the dot that ends the sentence. */
 const sentenceType = (t: Token): string => (t.breaks ? withoutDot(t.type) : t.type);
 
-/** True if `next` looks like the first word of a sentence, judged by the capitalisation of that word elsewhere. */
+/** True if `next` looks like the first word of a sentence, judged by the capitalisation of that word in Punkt's corpus. */
 function looksFirst(next: Token, type: string, upper: boolean): boolean | undefined {
   if (next.text.length === 1 && ";:,.!?".includes(next.text)) return false;
   if (upper) return SENTENCE_WORDS.has(type) ? true : undefined;
@@ -107,7 +107,7 @@ interface Span {
   readonly end: number;
 }
 
-/** Sentences as pieces of the text, closing brackets not yet given back. */
+/** Splits the text into sentences; closing brackets may still stand at the start of the next one. */
 function spans(text: string): Span[] {
   const found: Span[] = [];
   let start = 0;
@@ -125,7 +125,7 @@ interface Candidate {
   readonly context: () => string;
   /** Index after the mark. */
   readonly end: number;
-  /** Index where the next sentence would begin. */
+  /** Index where the next sentence would begin, if the mark ends one. */
   readonly next: number;
 }
 

@@ -45,7 +45,7 @@ const TWO_IN_ONE: readonly Rewrite[] = [
 
 const CLOSERS = "])}>\"'»”’ ";
 
-/** Parts the dot that ends the text, closing brackets and quotes after it, from the word before it. */
+/** Separates the final dot, and the closing brackets and quotes after it, from the word before it. */
 function partFinalDot(sentence: string): string {
   const body = trimEnd(sentence);
   const dot = trimEnd(body, (char) => CLOSERS.includes(char)).length - 1;
@@ -58,9 +58,9 @@ function rewrite(text: string, rules: readonly Rewrite[]): string {
 }
 
 /**
- * Words and punctuation of sentences in the manner of the Penn Treebank: clitics part from their word ("do", "n't"),
- * a dot parts only at the end of a sentence, straight double quotes become `` and ''.
- * @param sentences as Punkt splits them: a sentence decides which dot is its last.
+ * Splits sentences into words and punctuation by the conventions of the Penn Treebank: separates clitics ("do",
+ * "n't"), separates a dot only at the end of a sentence, and writes straight double quotes as `` and ''.
+ * @param sentences as Punkt splits them, because only a sentence's last dot is separated.
  * Source: Penn Treebank tokenization conventions, with the chevrons, curly quotes and dashes of NLTK 3.10.
  */
 export function wordTokens(sentences: readonly string[]): string[] {

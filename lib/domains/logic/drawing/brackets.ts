@@ -3,7 +3,7 @@ import type { CounterRandom } from "../../../random.ts";
 export const OPENING = "([{<";
 export const CLOSING = ")]}>";
 
-/** The bracket that closes an opening one, by its place in CLOSING. */
+/** The bracket that closes an opening one: the character at the same index in CLOSING. */
 export const closerOf = (open: string): string => CLOSING[OPENING.indexOf(open)]!;
 
 /** The unclosed openings after a text of brackets; undefined from the first closing on that does not match. */
@@ -17,7 +17,10 @@ export function openAfter(text: string): string | undefined {
   return open;
 }
 
-/** A text of `length` brackets of the first `kinds` kinds that leaves `unclosed` open; trusts that both fit. */
+/**
+ * A text of `length` brackets of the first `kinds` kinds with `unclosed` brackets left open. The caller must pass
+ * values that fit.
+ */
 export function bracketWalk(random: CounterRandom, length: number, kinds: number, unclosed: number): string {
   let text = "";
   let open = "";

@@ -237,7 +237,7 @@ class Search {
     return { solutions: this.#solutions, nodes: this.#nodes, complete };
   }
 
-  /** Prunes until nothing changes; false on a contradiction. */
+  /** Prunes until nothing changes; returns false on a contradiction. */
   #settle(): boolean {
     for (const i of this.#waiting) {
       this.#waiting.delete(i);

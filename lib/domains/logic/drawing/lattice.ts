@@ -57,7 +57,7 @@ export const orthogonal = stepping(EDGES);
 /** For each cell, the cells that share an edge or a corner with it. */
 export const around = stepping([...EDGES, ...CORNERS]);
 
-/** The cells reached from the first one through neighbours that belong. */
+/** The cells connected to the first one through neighbours for which `belongs` holds. */
 export function connected(
   start: number,
   neighbours: readonly (readonly number[])[],

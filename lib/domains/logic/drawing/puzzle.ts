@@ -9,7 +9,7 @@ export interface Puzzle {
   readonly solution: string;
   /** The row's `game_data.answer`. */
   readonly answer: unknown;
-  /** The row's `game_data.metadata`, of which the game reads what it needs. */
+  /** The row's `game_data.metadata`; each game reads the parts that it needs. */
   readonly metadata: Readonly<Record<string, unknown>> | null;
   /** Difficulty by the generator's measure. */
   readonly effort: number;

@@ -4,8 +4,8 @@ import { type Model, search } from "./finite-domain.ts";
 const MAX_ATTEMPTS = 20_000;
 
 /**
- * Repeats `attempt` until it gives a result. Throws HONE_ERR_DATA after 20,000 tries: that is the generator's fault,
- * not the stream's.
+ * Repeats `attempt` until it gives a result. Throws HONE_ERR_DATA after 20,000 tries, which shows a fault of the
+ * generator, not of the random stream.
  */
 export function drawUntil<Made>(attempt: () => Made | undefined): Made {
   for (let i = 0; i < MAX_ATTEMPTS; i++) {

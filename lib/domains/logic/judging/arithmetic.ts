@@ -1,6 +1,6 @@
 import * as q from "../../math/rational.ts";
 
-/** The numbers an expression is computed in, and the operators that there are. Throws where a value does not exist. */
+/** The kind of numbers in which an expression is computed, and the available operators. Throws if a value does not exist. */
 export interface Arithmetic<T> {
   integer(digits: string): T;
   negate(a: T): T;
@@ -32,7 +32,7 @@ function dividing(compute: (a: number, b: number) => number) {
   };
 }
 
-/** Python's own numbers, but integers beyond 2^53 are rounded. */
+/** Arithmetic of Python's int and float, except that integers beyond 2^53 are rounded. */
 export const PYTHON: Arithmetic<number> = {
   integer: Number,
   negate: (a) => -a,
@@ -77,7 +77,7 @@ class Reader<T> {
   readonly #arithmetic: Arithmetic<T>;
   #at = 0;
   #depth = 0;
-  /** Number of open parentheses; outside of them a line break ends the expression. */
+  /** Number of open parentheses; at 0, a line break ends the expression. */
   #open = 0;
 
   constructor(text: string, arithmetic: Arithmetic<T>) {

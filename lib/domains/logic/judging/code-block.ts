@@ -1,4 +1,4 @@
-/** Fenced blocks as single games of the reference look for them. Linear in the text, whatever the text is. */
+/** Finds fenced blocks as some games of the reference do, in time linear in the text. */
 
 const FENCE = "```";
 

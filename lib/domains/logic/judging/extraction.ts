@@ -13,7 +13,7 @@ export function lastBox(text: string): string | undefined {
   return close === undefined ? undefined : text.slice(start + BOX.length, close).trim();
 }
 
-/** The same up to the first `}`, as in several reference games: `\boxed{\text{a}}` is `\text{a`. */
+/** Content of the last box up to its first `}`, as several reference games read it: `\boxed{\text{a}}` gives `\text{a`. */
 export function lastFlatBox(text: string): string | undefined {
   const start = text.lastIndexOf(BOX);
   const end = start < 0 ? -1 : text.indexOf("}", start);

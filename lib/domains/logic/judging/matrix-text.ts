@@ -25,7 +25,7 @@ export function nestedSpans(text: string, opening: keyof typeof OPENINGS): strin
   const found: string[] = [];
   for (let match = begin.exec(text); match !== null; match = begin.exec(text)) {
     end.lastIndex = begin.lastIndex;
-    if (end.exec(text) === null) break; // nor will any later opening be closed
+    if (end.exec(text) === null) break; // no later opening can be closed either
     found.push(text.slice(match.index, end.lastIndex));
     begin.lastIndex = end.lastIndex;
   }

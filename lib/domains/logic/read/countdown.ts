@@ -13,8 +13,8 @@ export interface CountdownOptions extends DatasetOptions {
 }
 
 /**
- * Rows { nums, target } of Countdown, for any domain: Jiayi-Pan/Countdown-Tasks-3to4, and what people draw themselves. The
- * verifier `countdown` judges them where no reward of the recipe does.
+ * Rows { nums, target } of Countdown, for any domain: Jiayi-Pan/Countdown-Tasks-3to4, and users' own rows. The
+ * verifier `countdown` judges them unless the recipe has a reward.
  */
 export function countdown({ domain = "countdown" }: CountdownOptions): RowReader<CountdownOptions> {
   return {

@@ -43,9 +43,9 @@ const rowSchema = z.object({
 });
 
 /**
- * INTELLECT-3-RL, `logic`: puzzles with what their verifier needs in `info`, a JSON string; or that object itself as
- * the row. The reference is { task, game_data_str } or { task, game_data } as found.
- * SynLogic's own rows too: `prompt`, `data_source` and `extra_info.game_data_str`.
+ * INTELLECT-3-RL, `logic`: puzzles whose verifier data are in `info`, as a JSON string; or rows that are that object
+ * itself. The reference is { task, game_data_str } or { task, game_data } as found. Also reads SynLogic's own rows:
+ * `prompt`, `data_source` and `extra_info.game_data_str`.
  * Source: data set cards PrimeIntellect/INTELLECT-3-RL and MiniMaxAI/SynLogic.
  */
 export const i3Logic: RowReader<LogicOptions> = {

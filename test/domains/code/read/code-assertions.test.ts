@@ -4,8 +4,8 @@ import { codeAssertions } from "../../../../lib/domains/code/read/code-assertion
 import { findBuiltIn } from "../../../../lib/domains/index.ts";
 import { patient } from "../../../patience.ts";
 
-// Mutants tried: only the first function of a pytest module called, assertions of several functions taken, the method's
-// name shown in the question.
+// Mutants tried: only the first function of a pytest module is called, assertions of several functions are accepted,
+// the question shows the method's name.
 
 const read = (row: object) =>
   codeAssertions.open({ path: "x" })({ file: "x.jsonl", row: 1, value: row, text: JSON.stringify(row) });
@@ -33,7 +33,7 @@ test(
     const kod = read(KOD) as RowDraft;
     expect(kod.question).toContain("The function is called `double`.");
     expect(await statusOf(kod, kod.gold!()[0]!)).toBe("correct");
-    // right for the first test function alone
+    // passes only the first test function
     expect(await statusOf(kod, block("def double(n):\n    return 4"))).toBe("wrong");
     const ace = read({
       question: "Write double(n).",

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { code } from "../../../../lib/domains/code/verify.ts";
 import { readAs } from "../../../data/filtered.ts";
 
-// Mutants tried: tests looked for in one place only, the language not looked at, a checker ignored, fences doubled.
+// Mutants tried: tests are searched in one place only, the language is ignored, a checker is ignored, fences are
+// doubled.
 
 const spec = { kind: "code-tests" } as const;
 const list = [

@@ -4,7 +4,7 @@ import { readAs } from "../../../data/filtered.ts";
 
 const spec = { kind: "live-code-bench" } as const;
 
-/** Writes what pickle.dumps(text) writes, protocol 4, in the layout that unpickle.test.ts has from CPython. */
+/** Writes what pickle.dumps(text) writes with protocol 4, in the layout that unpickle.test.ts has from CPython. */
 function pickled(text: string): Buffer {
   const body = Buffer.from(text);
   const head = Buffer.from([0x80, 4, 0x58, 0, 0, 0, 0]);

@@ -1,4 +1,4 @@
-// What TACO has of its own: its sample rows and the difficulties that it leaves out. The rest: programs.test.ts.
+// Tests TACO's own parts: its sample rows, and the difficulties that it leaves out. programs.test.ts tests the rest.
 import { expect, test } from "vitest";
 import { taco } from "../../../../lib/domains/code/read/taco.ts";
 import { readAs } from "../../../data/filtered.ts";

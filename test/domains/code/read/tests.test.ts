@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readTests } from "../../../../lib/domains/code/read/tests.ts";
 
-// Mutants tried: kinds not compared, names not compared, a number of tests cut from the list's outputs only, the outer name
-// before the inner, assertions read as tests.
+// Mutants tried: kinds are not compared, names are not compared, the limit of tests cuts only the outputs, the outer
+// name is preferred to the inner, assertions are read as tests.
 
 const read = (tests: unknown, options: object = {}) =>
   readTests(typeof tests === "string" ? tests : JSON.stringify(tests), { field: "tests", ...options });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { functionCalling } from "../../../../lib/domains/function-calling/verify.ts";
 import { readAs } from "../../../data/filtered.ts";
 
-// Mutants tried: one call judged as of the first function, defaults not allowed, arguments that are defaults due, names
-// with dots in the gold, no call wanted as some call.
+// Mutants tried: a call is judged as the first function's, defaults are not allowed, arguments equal to defaults are
+// required, the gold keeps dots in names, "no call" accepts a call.
 
 const spec = { kind: "xlam" } as const;
 const TOOLS = [

@@ -1,5 +1,5 @@
-// Mutants that die: <= for < in the word range; names as substrings; "?!" not taken out before the marks are counted;
-// k starting at 0 in the Japanese words; the slash kept in front of pronouns; keyword counts 1, 2, 3, 5, 6.
+// Mutants tried, all killed: <= for < in the word range; names match substrings; "?!" stays when marks are counted; k
+// starts at 0 in the Japanese words; the slash before pronouns is kept; keyword counts 1, 2, 3, 5, 6.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COUNT } from "../../../../lib/domains/instruction-following/ifbench/count.ts";
@@ -21,24 +21,24 @@ holds(COUNT, "reference", {
     [true, "one two three four five", { min_words: 3, max_words: 5 }],
     [false, "one two", { min_words: 3, max_words: 5 }],
     [false, "one two three four five six", { min_words: 3, max_words: 5 }],
-    [true, "don't stop", { min_words: 3, max_words: 3 }], // don, t, stop
-    [true, "well-known a_b 3.14", { min_words: 5, max_words: 5 }], // well, known, a_b, 3, 14
+    [true, "don't stop", { min_words: 3, max_words: 3 }], // three words: don, t, stop
+    [true, "well-known a_b 3.14", { min_words: 5, max_words: 5 }], // five words: well, known, a_b, 3, 14
     [true, "— … !", { min_words: 0, max_words: 0 }],
   ],
   "count:unique_word_count": [
     [true, "a b c", { N: 3 }],
     [false, "a b a", { N: 3 }],
     [false, "Cat cat, (cat) CAT.", { N: 2 }],
-    [true, "cat cat's", { N: 2 }], // an apostrophe inside stays
-    [true, "a b --", { N: 3 }], // marks alone are the word ""
-    [false, "a b -- ...", { N: 4 }], // once only
+    [true, "cat cat's", { N: 2 }], // an apostrophe inside a word is kept
+    [true, "a b --", { N: 3 }], // punctuation alone is the word ""
+    [false, "a b -- ...", { N: 4 }], // the word "" counts once
     [true, "", { N: 0 }],
   ],
   "count:conjunctions": [
     [true, "this and that or those", { small_n: 2 }],
     [false, "this and that and those", { small_n: 2 }],
     [true, "And so it was, but (yet) no", { small_n: 4 }],
-    [true, "and And and,", { small_n: 3 }], // three spellings of one
+    [true, "and And and,", { small_n: 3 }], // three spellings of one word
     [false, "android butter fort", { small_n: 1 }],
     [false, "and/or", { small_n: 1 }],
     [true, "nor for", { small_n: 2 }],
@@ -48,7 +48,7 @@ holds(COUNT, "reference", {
     [false, "Emma met Emma.", { N: 2 }],
     [false, "emma met LIAM", { N: 1 }],
     [true, "Zoe's (Leo)", { N: 2 }],
-    [false, "Emma_Liam", { N: 1 }], // an underscore is a letter of a word
+    [false, "Emma_Liam", { N: 1 }], // an underscore belongs to a word
     [false, "Leonard, Graceful, Avalon", { N: 1 }],
     [true, "Jonathan-Ryan", { N: 2 }],
   ],
@@ -58,27 +58,27 @@ holds(COUNT, "reference", {
     [true, "no number", { N: 0 }],
     [false, "one 1", { N: 2 }],
     [true, "a1b2", { N: 2 }],
-    [true, "1-2", { N: 1 }], // the dash goes first: 12
+    [true, "1-2", { N: 1 }], // the dash is removed first, which leaves 12
     [true, "٣ apples", { N: 1 }],
     [false, "x² + ½", { N: 1 }],
   ],
   "count:punctuation": [
     [true, "Hi, you: a; b. c! d? e?!"],
     [true, "a.,!?;: !?"],
-    [false, "a.,;: !?"], // of the only interrobang, neither mark is left
+    [false, "a.,;: !?"], // the interrobang uses up both marks
     [true, "a.,;:! ? ‽"],
-    [false, "a.,;:!? ‽"], // "!?" goes even where ‽ is there
+    [false, "a.,;:!? ‽"], // "!?" is removed although ‽ is present
     [false, "a.,;:! ?"],
     [false, "a.,!?: ?!"],
-    [true, "a.,;: ?!?!"], // the first interrobang goes, the second leaves both marks
-    [false, "a.,;: !?!"], // "?!" goes, "!" is left and no "?"
+    [true, "a.,;: ?!?!"], // the first interrobang is removed, the second leaves both marks
+    [false, "a.,;: !?!"], // "?!" is removed, which leaves "!" and no "?"
   ],
   "count:words_japanese": [
     [true, "one 日本 three カナ", { N: 2 }],
     [false, "one two three カナ", { N: 2 }],
     [true, "one two", { N: 5 }],
     [true, "one 12 three — ひらがな", { N: 5 }],
-    [true, "one 2 three ... five ②", { N: 2 }], // numbers and marks are passed over
+    [true, "one 2 three ... five ②", { N: 2 }], // numbers and punctuation are skipped
     [false, "one 2nd", { N: 2 }],
     [true, "東京 東京", { N: 1 }],
     [true, "a b日", { N: 2 }],

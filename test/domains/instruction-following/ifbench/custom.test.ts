@@ -1,6 +1,6 @@
-// Mutants that die: 50 among the multiples; questions of equal length; four options; 51 countries; the order of the
-// countries not looked at; a capital out of place; seven rows with the header;
-// 31 April; 1822; the reversed words not reversed.
+// Mutants tried, all killed: 50 counts as a multiple; questions of equal length; four options; 51 countries; the order
+// of countries is ignored; a capital out of place; seven rows with the header; 31 April; 1822; the reversed words are
+// not reversed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CUSTOM } from "../../../../lib/domains/instruction-following/ifbench/custom.ts";
@@ -15,7 +15,7 @@ const QUIZ = [
   question(4, "Who is he now?"),
 ];
 
-/** Sorted downwards from Zimbabwe. */
+/** African countries in reverse alphabetical order. */
 const AFRICA = (
   "Zimbabwe,Zambia,Uganda,Tunisia,Togo,Tanzania,São Tomé and Príncipe,Sudan,South Sudan,South Africa,Somalia," +
   "Sierra Leone,Seychelles,Senegal,Rwanda,Nigeria,Niger,Namibia,Mozambique,Morocco,Mauritius,Mauritania,Mali,Malawi," +
@@ -57,7 +57,7 @@ holds(CUSTOM, "reference", {
     [false, "14, 21, 28, 35, 42"],
     [false, "1. 14\n2. 21\n3. 28\n4. 35\n5. 42\n6. 49"],
     [false, "14 21 28 35 42 49 ٣"],
-    [true, "14 21 28 35 42 49²"], // a superscript is no decimal digit
+    [true, "14 21 28 35 42 49²"], // a superscript is not a decimal digit
     [false, "none"],
   ],
   "custom:mcq_count_length": [
@@ -66,7 +66,7 @@ holds(CUSTOM, "reference", {
     [false, `Here they are:\n${QUIZ.join("\n")}`],
     [false, [QUIZ[1], QUIZ[0], QUIZ[2], QUIZ[3]].join("\n")],
     [false, QUIZ.join("\n").replace("E. five\n", "")],
-    [false, QUIZ.join("\n").replace("Who is?", "Why?")], // equally long
+    [false, QUIZ.join("\n").replace("Who is?", "Why?")], // two questions of equal length
     [true, QUIZ.join("\n").replaceAll(". Who", ":\nWho")],
     [false, QUIZ.join("\n").replaceAll("Question", "question")],
     [false, QUIZ.join("\n").replaceAll("E. five", "E five")],
@@ -74,7 +74,7 @@ holds(CUSTOM, "reference", {
   "custom:reverse_newline": [
     [true, AFRICA.join("\n")],
     [true, `Countries:\n- ${AFRICA.join("\n\n- ")}`],
-    [true, AFRICA.toSpliced(5, 2).join("\n")], // 52 of 54
+    [true, AFRICA.toSpliced(5, 2).join("\n")], // 52 of 54 countries
     [false, AFRICA.toSpliced(5, 3).join("\n")],
     [false, AFRICA.toSpliced(1, 1).toSpliced(9, 0, AFRICA[1]!).join("\n")],
     [false, AFRICA.slice(1).join("\n")],
@@ -88,7 +88,7 @@ holds(CUSTOM, "reference", {
     [true, "EAGLE, BALD!"],
     [false, "eagle the bald"],
     [true, "eagle\nbald"],
-    [true, "eagles, bald"], // "bald eagles" has it too
+    [true, "eagles, bald"], // "bald eagles" contains it too
     [false, "eagle balding"],
   ],
   "custom:character_reverse": [
@@ -121,11 +121,11 @@ holds(CUSTOM, "reference", {
     [true, `${CITIES.join("\r\n")}\r\n`],
     [false, CITIES.slice(1).join("\n")],
     [false, CITIES.toSpliced(1, 1).join("\n")],
-    [false, `${CITIES.join("\n")}\n\n`], // a blank line is a row
+    [false, `${CITIES.join("\n")}\n\n`], // a blank line counts as a row
     [true, CITIES.join("\n").replaceAll("Paris", '"Paris, Texas"')],
     [false, CITIES.join("\n").replace("Paris", "Paris, Texas")],
     [false, CITIES.join("\n").replace("ID,Country", "ID, Country")],
-    [false, CITIES.join("\n").replace("Paris", "Pa\rris")], // the text must not be read as CSV
+    [false, CITIES.join("\n").replace("Paris", "Pa\rris")], // the text must not be parsed as CSV
   ],
   "custom:csv_special_character": [
     [true, PRODUCTS.join("\n")],
@@ -134,7 +134,7 @@ holds(CUSTOM, "reference", {
     [false, PRODUCTS.join("\n").replace("Toys & Co", "Toys and Co")],
     [false, PRODUCTS.toSpliced(1, 1).join("\n")],
     [false, PRODUCTS.join("\n").replace("2.50", "2,50")],
-    [true, [PRODUCTS[0], PRODUCTS[14], ...Array(13).fill("1,2")].join("\n")], // rows after it are not looked at
+    [true, [PRODUCTS[0], PRODUCTS[14], ...Array(13).fill("1,2")].join("\n")], // later rows are not checked
     [false, PRODUCTS.join("\n").replace("Stock", "Store")],
     [true, PRODUCTS.join("\n").replace("Toys & Co", "a\u00b7b")],
   ],
@@ -157,7 +157,7 @@ holds(CUSTOM, "reference", {
     [false, "1822-01-01"],
     [false, "1800-13-01"],
     [false, "1800-04-31"],
-    [true, "1801-02-29, 1800-00-45, 1800-05-00"], // the calendar is not looked at that closely
+    [true, "1801-02-29, 1800-00-45, 1800-05-00"], // days of a month are not checked exactly
     [false, "1800-02-30"],
     [false, "1796-04-12,"],
     [true, "١٨٠٠-٠١-٠٢"], // digits of any script

@@ -1,4 +1,4 @@
-// Mutants that die: superscripts left out; numerals let in; one digit is enough.
+// Mutants tried, all killed: superscripts are left out; numerals are accepted; one digit is enough.
 import { expect, test } from "vitest";
 import { isDigits } from "../../../../lib/domains/instruction-following/ifbench/digits.ts";
 

@@ -1,6 +1,6 @@
-// Mutants that die: options cut at "," before "/"; marks kept around an option; blank lines dropped by trimming; only
-// the last character looked at for an emoji; a blank line allowed among sentences; a separator counted once;
-// the headings asked for in order in reference mode; single lower-case letters in a title.
+// Mutants tried, all killed: options are cut at "," before "/"; marks stay around an option; trimming drops blank
+// lines; only the last character is checked for an emoji; sentences may have a blank line between them; a separator is
+// counted once; reference mode checks the order of headings; titles accept single lower-case letters.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FORMAT } from "../../../../lib/domains/instruction-following/ifbench/format.ts";
@@ -24,7 +24,7 @@ holds(FORMAT, "reference", {
     [true, `She said "he told me 'she wrote "hi" once' before" ok`],
     [true, `'a "b 'c' d" e'`],
     [false, `"a 'b' c"`],
-    [false, `“a ‘b “c” d’ e”`], // curly marks do not count as quotes
+    [false, `“a ‘b “c” d’ e”`], // curly quotes do not count
     [false, "no quotes"],
     [false, `"""`],
   ],
@@ -33,28 +33,28 @@ holds(FORMAT, "reference", {
     [true, " YES. ", YES],
     [false, "yes, sure", YES],
     [false, "perhaps", YES],
-    [false, "yes\n", YES], // only spaces and marks around it go
+    [false, "yes\n", YES], // only spaces and marks around the answer are removed
     [true, "i don't know!", KNOW],
     [true, "a)", LETTERS],
     [false, "a", LETTERS],
     [false, "A)", LETTERS],
     [false, " a)", LETTERS],
     [true, "f", { options: "red or f or blue" }],
-    [true, "b, or c", { options: "a/b, or c" }], // a slash before "or", "or" before a comma
+    [true, "b, or c", { options: "a/b, or c" }], // a slash precedes "or", and "or" precedes a comma
   ],
   "format:newline": [
     [true, "one\ntwo\nthree"],
     [true, "one\n\n\ntwo"],
     [false, "one two\nthree"],
-    [true, "one -\ntwo"], // a mark is no word
-    [false, "one\n \ntwo"], // a line of spaces is a line
+    [true, "one -\ntwo"], // punctuation is not a word
+    [false, "one\n \ntwo"], // a line of spaces counts as a line
     [true, "one"],
     [true, "\n one\ntwo \n"],
-    [false, "one\n -\ntwo"], // removing the mark leaves a line with a space
+    [false, "one\n -\ntwo"], // without the mark a line with a space remains
   ],
   "format:emoji": [
     [true, "Hello there 😀."],
-    [true, "Hello there! 😀"], // the emoji starts what is left
+    [true, "Hello there! 😀"], // without the mark an emoji starts the last part
     [true, "Hi. 😀 Ho! 🎉"],
     [false, "Hi. Ho 😀."],
     [true, "Love ❤️."], // a variation selector follows the heart
@@ -62,7 +62,7 @@ holds(FORMAT, "reference", {
     [false, "Hi 😀. Ho."],
     [true, "Hi ©."],
     [false, "Hi 7."],
-    [false, "Hi 🇩🇪🇫."], // a letter that flags are made of is no emoji alone
+    [false, "Hi 🇩🇪🇫."], // a single regional indicator is not an emoji
     [false, "..."],
   ],
   "format:line_indent": [
@@ -78,7 +78,7 @@ holds(FORMAT, "reference", {
     [false, '"Word" "other" both.'],
     [false, 'He said "word"'],
     [false, 'He said "word".'],
-    [false, 'He said "word" 12!'], // digits and marks explain nothing
+    [false, 'He said "word" 12!'], // digits and marks do not count as an explanation
     [true, "The mark '\"' is one"],
     [true, "no quotes"],
     [true, '"a" - "b" differ'],
@@ -89,7 +89,7 @@ holds(FORMAT, "reference", {
     [true, "!?!? one\n!?!? two", { sep: "!?!?" }],
     [false, "!?!? one", { sep: "!?!?" }],
     [true, "well-known, long-lived", { sep: "-" }],
-    [false, "!?!?!?", { sep: "!?!?" }], // the two would share marks
+    [false, "!?!?!?", { sep: "!?!?" }], // two separators would overlap
     [true, "SEPARATOR a SEPARATOR b", { sep: "SEPARATOR" }],
     [false, "separator a separator b", { sep: "SEPARATOR" }],
     [false, "a b", { sep: "." }], // the separator is plain text, not a pattern
@@ -108,7 +108,7 @@ holds(FORMAT, "reference", {
     [false, "* a\n - b\n* c"],
     [false, "- a\n* b"],
     [true, "no bullets"],
-    [false, "**bold** - a"], // each star is a bullet
+    [false, "**bold** - a"], // each star counts as a bullet
     [true, "* well-known\n* long-lived"],
   ],
   "format:no_bullets_bullets": [
@@ -116,7 +116,7 @@ holds(FORMAT, "reference", {
     [true, "One is.\nTwo is.\n\n  * a\n*b"],
     [false, "One is.\n* a\n* b"],
     [false, "One is. Two is.\n* a"],
-    [false, "One is. Two is.\n* a\n* b\n"], // a line that is no bullet comes after
+    [false, "One is. Two is.\n* a\n* b\n"], // the last line is not a bullet
     [false, "One is.\n\nTwo is.\n* a\n* b"], // the blank line ended the sentences
     [true, "One is! Title\n* a\n* b"],
     [false, "* a\n* b\nOne is. Two is."],
@@ -126,10 +126,10 @@ holds(FORMAT, "reference", {
     [true, "The Cat Sat On A Mat"],
     [false, "The Cat sat"],
     [false, "A b"],
-    [true, "NASA And McDonald"], // mixed and all capitals pass
+    [true, "NASA And McDonald"], // mixed case and capitals pass
     [false, "tHE End"],
     [true, "iPhone Is New"],
-    [false, "I Don't"], // n't is a word of its own
+    [false, "I Don't"], // n't is a separate word
     [true, "It's 3rd: (Été)"],
     [true, "123 -- !"],
   ],
@@ -148,7 +148,7 @@ holds(FORMAT, "reference", {
     [false, "a\tb"],
     [false, "a\u00a0b"],
     [false, "a\u3000b"],
-    [true, "a\u200bb\ufeffc"], // of no width, but not white space to Python
+    [true, "a\u200bb\ufeffc"], // zero-width, but not white space in Python
     [false, "a\x1cb"],
   ],
 });
@@ -174,8 +174,8 @@ holds(FORMAT, "strict", {
     [true, "*a\n-b\n*c\n-d"],
     [true, "*Note:* first.\n* a\n  - 2 * 3 * 4\n* b\n  - well-known"],
     [false, "* **Bold** idea\n* Next\n  - and so on"],
-    [false, "* well-known\n* long-lived"], // hyphens in words
-    [false, "* a\n---\n* b\n - c"], // a rule
+    [false, "* well-known\n* long-lived"], // hyphens inside words are not bullets
+    [false, "* a\n---\n* b\n - c"], // a rule, not a bullet
     [false, "**bold** - a"],
     [false, "- a\n- b"],
   ],

@@ -1,4 +1,4 @@
-// Verdicts worked out by hand from the published checkers' text, as tables that the tests beside this file hold.
+// Tests tables of verdicts that were worked out by hand from the published checkers' text.
 import { expect, test } from "vitest";
 import type { Compat } from "../../../../lib/domains/compat.ts";
 import type { ConstraintTable } from "../../../../lib/domains/instruction-following/constraint.ts";
@@ -8,7 +8,7 @@ import { ResponseText } from "../../../../lib/domains/instruction-following/text
 
 const RULES = { reference: REFERENCE, strict: STRICT };
 
-/** Whether a response follows the constraint, the response, and the constraint's arguments if it takes any. */
+/** True if the response follows the constraint; the response; and the constraint's arguments, if any. */
 export type HandMade = readonly [
   expected: boolean,
   response: string,
@@ -19,7 +19,7 @@ export function verdict(table: ConstraintTable, id: string, compat: Compat, made
   return RULES[compat].bind(table[id]!, made[2] ?? {})(new ResponseText(made[1]));
 }
 
-/** One test per constraint: every line of its table has the verdict that the table says. */
+/** Makes one test per constraint: every row of its table has the stated verdict. */
 export function holds(
   table: ConstraintTable,
   compat: Compat,

@@ -1,5 +1,5 @@
-// Mutants that die: a family left out of the table; strict mode without its demand for a word; a constraint whose
-// arguments are read under another name.
+// Mutants tried, all killed: the table lacks a family; strict mode does not require a word; a constraint's arguments
+// are read under another name.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
@@ -22,10 +22,10 @@ interface Prompt {
 const given = (args: Readonly<Record<string, unknown>>) =>
   Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 
-/** Needs a model that is not carried here. */
+/** A constraint whose checker needs a model that the package does not have. */
 const TAGGED = "words:start_verb";
 
-/** Arguments that every constraint can read what it needs from. */
+/** Arguments that satisfy every constraint's needs. */
 const ARGS = {
   N: 2,
   n: 1,
@@ -99,16 +99,16 @@ holds(IFBENCH, "strict", {
 });
 
 const inReference = (id: string, raw: string) => IFBENCH[id]!.bindAsReference(ARGS)(new ResponseText(raw));
-/** A sentence with more behind its mark than blanks. */
+/** True if a sentence continues after its end mark, as with a closing quote. */
 const endsInsideQuotes = (raw: string) =>
   new ResponseText(raw).sentences.some((one) => /[.?!]\s*[^\s\w.?!]+$/.test(one));
 
 /**
- * Constraints for which the reference refuses right responses, each with the edit that makes it accept them
+ * Constraints for which the reference refuses right responses, each with a test or edit that explains the refusal
  * (docs/reference/verify.md).
  */
 const CORRECTED: Readonly<Record<string, (raw: string) => boolean>> = {
-  // Without the stars that begin no bullet the reference would accept the response.
+  // Removes the stars that do not start a bullet: the reference would accept that response.
   "format:sub-bullets": (raw) => inReference("format:sub-bullets", raw.replace(/(?<!^\s*)\*|\*(?! )/gm, "")),
   "ratio:sentence_type": endsInsideQuotes,
   "ratio:sentence_balance": endsInsideQuotes,
@@ -190,7 +190,7 @@ describe("a hostile response", () => {
     for (const [id, kind] of kinds) {
       expect([id, kind.bindAsReference(ARGS)(new ResponseText(text))]).toEqual([id, expect.any(Boolean)]);
     }
-    // 57 checks of 300 kB; quadratic work on one of them would be minutes.
+    // 57 checks of 300 kB; quadratic time in one of them would be minutes.
     expect(performance.now() - start).toBeLessThan(20_000);
   });
 });

@@ -1,5 +1,5 @@
-// Mutants that die: a wrong bracket only skipped; depth 4; quotes closed by the other kind; the line after a removed
-// blank line looked at; `<em>` measured as `<i>` in strict mode.
+// Mutants tried, all killed: a wrong bracket is only skipped; depth 4; the other kind of quote closes; the line after a
+// removed blank line is checked; strict mode measures `<em>` like `<i>`.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
@@ -16,7 +16,7 @@ describe("brackets", () => {
     ["([{(x)}])", false],
     ["([{([x", false],
     ["([{([x]", true],
-    ["([{([)x])}])", false], // a wrong bracket starts the count anew
+    ["([{([)x])}])", false], // a wrong bracket restarts the count
     ["((((( ] (((((a)", true],
     [")))))(((((", false],
     ["(a)(b)(c)(d)(e)", false],
@@ -42,8 +42,8 @@ describe("quotes", () => {
     [`'a "b 'c' d" e'`, true],
     [`"a 'b' c"`, false],
     [`"a" 'b' "c"`, false],
-    [`"a 'b "c" d'`, false], // two of three closed
-    [`it's "a 'b' c"`, false], // the apostrophe opens one that is never closed
+    [`"a 'b "c" d'`, false], // two of three quotes are closed
+    [`it's "a 'b' c"`, false], // the apostrophe opens a quote that is never closed
     [`it's "a 'b "c" d' e"`, true],
     [`"""'''`, false],
   ])("%s: %s", (text, expected) => {
@@ -51,7 +51,7 @@ describe("quotes", () => {
   });
 });
 
-/** The walk over a list that is edited under way, step by step. */
+/** Removes blank lines while walking over the list, as the published checker does. */
 function editedWhileWalking(lines: string[]): string[] {
   for (let k = 0; k < lines.length; k += 1) {
     const line = lines[k]!;
@@ -66,9 +66,9 @@ describe("indents", () => {
     ["a\nb", false],
     [" a\n  b\n c", false],
     ["a\n\n b", true],
-    ["a\n\n\n b", false], // the second blank line stays, and it is indented by nothing
-    ["a\n\n \n  b", true], // the blank line that stays is indented by one space
-    ["a\n\tb", false], // tabs are no spaces
+    ["a\n\n\n b", false], // the second blank line stays, with an indent of 0
+    ["a\n\n \n  b", true], // the remaining blank line has an indent of 1
+    ["a\n\tb", false], // tabs do not count as spaces
     ["a", true],
     ["", true],
   ])("%j: %s", (text, expected) => {
@@ -110,10 +110,10 @@ describe("italics", () => {
     ["<i> </i> text", false, false],
     ["*Thesis* text", false, false],
     ["<i>Thesis text", false, false],
-    ["<em>Thesis</em>", true, false], // the ">" of the closing tag counts as text
-    ["<em></em> text", true, false], // and that of the opening one as a thesis
+    ["<em>Thesis</em>", true, false], // the closing tag's ">" counts as text
+    ["<em></em> text", true, false], // the opening tag's ">" counts as the thesis
     ["<i>Thesis</em> text", true, false],
-    ["<em>a</em> text <i>b</i>", false, false], // the <i> comes first, wherever it stands
+    ["<em>a</em> text <i>b</i>", false, false], // <i> is taken first, wherever it is
   ])("%s: %s, strictly %s", (text, reference, strict) => {
     expect([italicThesisAsReference(text), italicThesis(text)]).toEqual([reference, strict]);
   });

@@ -1,4 +1,5 @@
-// Mutants that die: a range of marks left out; other white space trimmed; the first UTF-16 unit taken.
+// Mutants tried, all killed: a range of marks is left out; other white space is trimmed; the first UTF-16 unit is
+// taken.
 import { expect, test } from "vitest";
 import {
   firstChar,

@@ -1,5 +1,5 @@
-// Mutants that die: >= for <= in stop words; bigrams; band of 3 points; "declarative = interrogative";
-// sentences measured in UTF-16 units; different words asked for in reference mode.
+// Mutants tried, all killed: >= for <= in stop words; bigrams; a band of 3 points; "declarative = interrogative";
+// sentence lengths in UTF-16 units; reference mode requires different words.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RATIO } from "../../../../lib/domains/instruction-following/ifbench/ratio.ts";
@@ -11,18 +11,18 @@ holds(RATIO, "reference", {
     [false, "the cat", { percentage: 49 }],
     [false, "THE And of", { percentage: 99 }],
     [true, "cats purr", { percentage: 0 }],
-    [false, "...", { percentage: 100 }], // a text without words has no share of them
+    [false, "...", { percentage: 100 }], // a text without words has no share of stop words
     [false, "don't", { percentage: 99 }], // "don" and "t" are both on the list
-    [true, "however perhaps", { percentage: 0 }], // neither is on the list
+    [true, "however perhaps", { percentage: 0 }], // neither word is on the list
   ],
   "ratio:sentence_type": [
     [true, "It is. It was. Is it?"],
     [false, "It is. Is it?"],
     [false, "Is it?"],
-    [true, "Wow!"], // none of either
+    [true, "Wow!"], // no sentence of either type
     [true, "It is. Wow! It was. Is it?"],
     [true, "Go on. Stop. Why not? Come in. Sit. Why so?"],
-    [true, 'It is. It was. Is it? He said "it is."'], // ends in a quote, so of neither type
+    [true, 'It is. It was. Is it? He said "it is."'], // the last sentence ends in a quote, so it has no type
   ],
   "ratio:sentence_balance": [
     [true, "It is. Is it? It is!"],
@@ -34,21 +34,21 @@ holds(RATIO, "reference", {
   ],
   "ratio:overlap": [
     [true, "abcdef", { reference_text: "abcdef", percentage: 100 }],
-    [true, "abcxyz", { reference_text: "abcdef", percentage: 25 }], // abc of abc bcx cxy xyz
+    [true, "abcxyz", { reference_text: "abcdef", percentage: 25 }], // abc is one of four trigrams: abc bcx cxy xyz
     [true, "abcxyz", { reference_text: "abcdef", percentage: 27 }],
     [true, "abcxyz", { reference_text: "abcdef", percentage: 23 }],
     [false, "abcxyz", { reference_text: "abcdef", percentage: 28 }],
     [false, "ab", { reference_text: "abcdef", percentage: 0 }], // too short for a trigram
     [true, "xyz", { reference_text: "ab", percentage: 1 }],
-    [true, "abxbc", { reference_text: "abc", percentage: 0 }], // two characters in common are not three
-    [true, "aaaaaab", { reference_text: "aaa", percentage: 50 }], // distinct ones: aaa, aab
+    [true, "abxbc", { reference_text: "abc", percentage: 0 }], // two common characters make no trigram
+    [true, "aaaaaab", { reference_text: "aaa", percentage: 50 }], // the distinct trigrams are aaa and aab
     [true, "😀😀😀a", { reference_text: "😀😀😀", percentage: 50 }], // characters, not UTF-16 units
   ],
   "ratio:sentence_words": [
     [true, "Abc de. Fgh ij. Klm no."],
     [false, "Abc de. Fgh ij."],
     [false, "Abc de. Fgh ij. Klm nop."],
-    [true, "Abc de. Abc de. Abc de."], // different words are not looked at
+    [true, "Abc de. Abc de. Abc de."], // the words need not differ
     [true, "A b😀. C dé? E fg!"],
     [false, "Abc de. Fgh ij. Klm no. Pqr st."],
   ],

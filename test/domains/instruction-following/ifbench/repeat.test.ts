@@ -1,5 +1,5 @@
-// Mutants that die: the end of the span left out; words for characters in the span; the unchanged prompt accepted;
-// the case of the rest of the prompt ignored.
+// Mutants tried, all killed: the end of the span is left out; the span counts words instead of characters; an unchanged
+// prompt is accepted; the case of the rest of the prompt is ignored.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { REPEAT } from "../../../../lib/domains/instruction-following/ifbench/repeat.ts";
@@ -15,7 +15,7 @@ holds(REPEAT, "reference", {
     [false, "Draft a program please.", CHANGE],
     [false, "Draft A program, please.", CHANGE],
     [true, "  Draft  a\nprogram, please. ", CHANGE],
-    [true, "Write a program, please.\n", CHANGE], // not the same text, so changed enough
+    [true, "Write a program, please.\n", CHANGE], // a line break is enough of a change
     [false, "Sure! Draft a program, please.", CHANGE],
     [false, "a program, please.", CHANGE],
   ],
@@ -31,8 +31,8 @@ holds(REPEAT, "reference", {
     [true, "the", SPAN],
     [true, " THE\n", SPAN],
     [false, "th", SPAN],
-    [false, "the ", { ...SPAN, n_end: 12 }], // "the c"
-    [true, "the", { ...SPAN, n_start: 7, n_end: 11 }], // " the " without its spaces
+    [false, "the ", { ...SPAN, n_end: 12 }], // the span is "the c"
+    [true, "the", { ...SPAN, n_start: 7, n_end: 11 }], // the span " the " is trimmed
     [true, "xplain the context", { ...SPAN, n_start: 1, n_end: 99 }],
     [true, "😀b", { prompt_to_repeat: "a😀bc", n_start: 1, n_end: 2 }], // characters, not UTF-16 units
     [false, "Explain the context", { ...SPAN, n_start: 0, n_end: 2 }],

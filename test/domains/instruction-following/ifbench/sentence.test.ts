@@ -1,5 +1,5 @@
-// Mutants that die: runs of alliteration counted by pairs; >= for > between sentences; the increment of words as
-// "at least"; the keyword as a part of a word; sentence N - 1; a keyword read as a pattern.
+// Mutants tried, all killed: alliteration is counted by pairs; >= for > between sentences; "at least" for the increment
+// of words; the keyword matches a part of a word; sentence N - 1; a keyword is read as a pattern.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SENTENCE } from "../../../../lib/domains/instruction-following/ifbench/sentence.ts";
@@ -7,13 +7,13 @@ import { holds, verdict } from "./hand-made.ts";
 
 holds(SENTENCE, "reference", {
   "sentence:alliteration_increment": [
-    [true, "No alliteration. Some semblance here. Big bad bears bark."], // 0, 2, 4
+    [true, "No alliteration. Some semblance here. Big bad bears bark."], // 0, 2, 4 alliterative words
     [false, "Big bad. Cat dog."],
-    [false, "Big bad. Small sun."], // equal length does not count as longer
+    [false, "Big bad. Small sun."], // equal length is not longer
     [true, "One."],
-    [true, "Go on. Many men mix. Ten tall trees, two toads."], // 0, 3, 5
-    [true, '"Dull" owl. (Big) "bad" wolf.'], // marks in front of words go
-    [false, "Aa ab, cc cd. Aa ab ac."], // two pairs are 4, a run of three is 3
+    [true, "Go on. Many men mix. Ten tall trees, two toads."], // 0, 3, 5 alliterative words
+    [true, '"Dull" owl. (Big) "bad" wolf.'], // marks before words are removed
+    [false, "Aa ab, cc cd. Aa ab ac."], // two pairs count 4, a run of three counts 3
     [true, "Aa ab ac. Aa ab, cc cd."],
     [true, "Go. Été élan."],
   ],
@@ -21,7 +21,7 @@ holds(SENTENCE, "reference", {
     [true, "One. One two three. One two three four five.", { small_n: 2 }],
     [false, "One. One two three. One two three four.", { small_n: 2 }],
     [true, "Just one.", { small_n: 4 }],
-    [true, "A b. C - d.", { small_n: 0 }], // a lone mark is no word
+    [true, "A b. C - d.", { small_n: 0 }], // a single mark is not a word
     [false, "One two. Three.", { small_n: 1 }],
     [true, "Hi! Well-known cats.", { small_n: 1 }],
     [false, "Hi. Go on then, you.", { small_n: 2 }],
@@ -33,7 +33,7 @@ holds(SENTENCE, "reference", {
     [true, "No. CAT-like.", { word: "cat", N: 2 }],
     [false, "The cat.", { word: "cat", N: 2 }],
     [false, "Use cxx.", { word: "c..", N: 1 }], // the word is plain text, not a pattern
-    [false, "Use C++ now.", { word: "C++", N: 1 }], // a boundary after "+" needs a letter after it
+    [false, "Use C++ now.", { word: "C++", N: 1 }], // \b after "+" needs a letter next
     [true, "Use C++x now.", { word: "C++", N: 1 }],
     [false, "écat", { word: "cat", N: 1 }],
   ],

@@ -1,4 +1,4 @@
-// Mutants that die: a word twice in a list; a word in it that the rule counts right.
+// Mutants tried, all killed: a word is twice in a list; a list has a word that the rule counts right.
 import { expect, test } from "vitest";
 import { MISCOUNTED } from "../../../../lib/domains/instruction-following/ifbench/syllable-table.ts";
 import {

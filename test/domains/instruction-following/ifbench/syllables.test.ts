@@ -1,4 +1,5 @@
-// Mutants that die: the final e counted; "le" after a vowel counted twice; a number given a syllable; the table unread.
+// Mutants tried, all killed: the final e counts; "le" after a vowel counts twice; a number has a syllable; the table is
+// not read.
 import { expect, test } from "vitest";
 import {
   syllables,
@@ -24,7 +25,7 @@ test("the rule counts groups of vowels, but a final e only after a consonant and
   expect(words.map((word) => [word, syllablesByRule(word)])).toEqual([
     ["cat", 1],
     ["banana", 3],
-    ["queue", 1], // one group, less the final e, is none: at least one
+    ["queue", 1], // one vowel group minus the final e is 0; at least 1
     ["make", 1],
     ["table", 2],
     ["tile", 1],
@@ -33,7 +34,7 @@ test("the rule counts groups of vowels, but a final e only after a consonant and
     ["mr", 1],
     ["be", 1],
     ["été", 1],
-    ["yoyo", 1], // y is a vowel wherever it stands
+    ["yoyo", 1], // y is a vowel everywhere
     ["whole", 1],
   ]);
 });

@@ -1,4 +1,5 @@
-// Mutants that die: sentences not split before tokens; tokens with a letter inside marks dropped; "_" kept.
+// Mutants tried, all killed: sentences are not split before tokens; tokens with a letter inside marks are dropped; "_"
+// is kept.
 import { expect, test } from "vitest";
 import { wordlike, wordTokensOf } from "../../../../lib/domains/instruction-following/ifbench/tokens.ts";
 

@@ -1,5 +1,5 @@
-// Mutants that die: the tag dictionary unread; ties to the first label; the last token's features; a year of three
-// digits; suffixes of two; the folders asked in another order.
+// Mutants tried, all killed: the tag dictionary is not read; ties go to the first label; the last token's features; a
+// year of three digits; suffixes of two; the folders are searched in another order.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Mutants that die: the alphabet without its wrap; "y" as a vowel; clusters across words; palindromes of four; 1 or 91
-// as primes; a word repeated n times refused; the verb told from any token; the mark that closes the text counted as its last word; tokens of
-// punctuation counted as words of a position.
+// Mutants tried, all killed: the alphabet does not wrap; "y" is a vowel; clusters span words; palindromes of four; 1 or
+// 91 is prime; a word repeated n times is refused; any token may be the verb; the final mark counts as the last word;
+// punctuation tokens count as words of a position.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ holds(WORDS, "reference", {
     [true, "Xenon yields zinc, and beryllium."],
     [false, "Yes, a zoo."],
     [false, "A cat."],
-    [true, "A - big 'cat' dug"], // a mark alone is no word
+    [true, "A - big 'cat' dug"], // a single mark is not a word
     [false, "1 a b"],
     [false, "Été fin"],
     [true, "Word"],
@@ -26,7 +26,7 @@ holds(WORDS, "reference", {
   "words:vowel": [
     [true, "a bee in"],
     [false, "a bee in on"],
-    [true, "A bEE IN, my rhythm"], // y is no vowel here, and case does not count
+    [true, "A bEE IN, my rhythm"], // y is not a vowel here, and case is ignored
     [false, "one\nline"],
     [true, "\n one line \n"],
     [false, "a e i u"],
@@ -39,7 +39,7 @@ holds(WORDS, "reference", {
     [false, "b c"],
     [true, "ab'cd efgh"],
     [false, "this -"],
-    [false, "ñaño this"], // no two of b to z,
+    [false, "ñaño this"], // no cluster of two letters b to z
   ],
   "words:palindrome": [
     [true, `${PALINDROMES}, rotor.`],
@@ -47,7 +47,7 @@ holds(WORDS, "reference", {
     [false, `${PALINDROMES}, otto.`],
     [true, Array(10).fill("abcba").join(" ")],
     [true, `${PALINDROMES} 12321`],
-    [true, `${PALINDROMES} ro-tor`], // marks go before words are read
+    [true, `${PALINDROMES} ro-tor`], // marks are removed before words are read
     [false, PALINDROMES.repeat(2).replaceAll(", ", "")],
   ],
   "words:prime_lengths": [
@@ -64,7 +64,7 @@ holds(WORDS, "reference", {
   "words:repeats": [
     [true, "a b a", { small_n: 2 }],
     [false, "a b A, (a)", { small_n: 2 }],
-    [true, "a-b a b", { small_n: 1 }], // ab, a, b
+    [true, "a-b a b", { small_n: 1 }], // the words ab, a, b
     [false, "dont don't", { small_n: 1 }],
     [true, "... ... ...", { small_n: 1 }],
     [false, "a", { small_n: 0 }],
@@ -102,8 +102,8 @@ holds(WORDS, "reference", {
     [true, "No. The Cat sat.", { keyword: "cat", n: 2, m: 2 }],
     [false, "The cat sat.", { keyword: "cat", n: 2, m: 2 }],
     [false, "No. The cats sat.", { keyword: "cat", n: 2, m: 2 }],
-    [true, 'No. "The", (cat) sat.', { keyword: " cat ", n: 2, m: 2 }], // marks are no words
-    [true, "I don't know cats.", { keyword: "know", n: 1, m: 4 }], // I, do, n't, know
+    [true, 'No. "The", (cat) sat.', { keyword: " cat ", n: 2, m: 2 }], // punctuation is not a word
+    [true, "I don't know cats.", { keyword: "know", n: 1, m: 4 }], // the words I, do, n't, know
     [false, "The cat.", { keyword: "cat", n: 1, m: 3 }],
     [true, "A well-known cat.", { keyword: "cat", n: 1, m: 3 }],
   ],
@@ -115,7 +115,7 @@ holds(WORDS, "reference", {
     [true, "The cat here", { keyword: "cat" }],
     [false, "The cat here, a cat is.", { keyword: "here" }],
     [false, 'The cat is a cat "here"', { keyword: "cat" }], // a closing quote is the last word
-    [false, '"The cat is a cat here.', { keyword: "cat" }], // an opening quote is the first
+    [false, '"The cat is a cat here.', { keyword: "cat" }], // an opening quote is the first word
     [false, "cat.", { keyword: "cat" }],
   ],
   "words:odd_even_syllables": [
@@ -124,9 +124,9 @@ holds(WORDS, "reference", {
     [true, "banana"],
     [true, "Table, cat; (table)"],
     [false, "banana cat"],
-    [true, "42 cat 7th dog"], // a number has none, an even count
+    [true, "42 cat 7th dog"], // a number has 0 syllables, which is even
     [true, "strength happy bread"],
-    [true, "idea every area"], // three, two and three, where the rule counts two, three and two
+    [true, "idea every area"], // 3, 2 and 3 syllables; the rule would count 2, 3 and 2
     [false, "idea area"],
   ],
 });

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { findBuiltIn, referenceFault } from "../../../../lib/domains/index.ts";
 import { constraintsOf } from "../../../../lib/domains/instruction-following/read/named-functions.ts";
 
-// Mutants tried: "at most 5" as "less than 5", a frequency that is only a lower bound, a function that is not known read.
+// Mutants tried: "at most 5" becomes "less than 5", a frequency is only a lower bound, an unknown function is read.
 
-/** Function, its arguments, a response that it takes and one that it does not (if_functions.py, by reading it). */
+/** A function, its arguments, a response that it accepts and one that it refuses, from reading if_functions.py. */
 const CASES: readonly (readonly [name: string, given: object, right: string, wrong: string])[] = [
   ["verify_keywords", { keyword_list: ["river", "sea"] }, "A river and the sea.", "A river."],
   ["verify_keyword_frequency", { word: "sea", N: 2 }, "The sea, the sea.", "Sea, sea, sea."],

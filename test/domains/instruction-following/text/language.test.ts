@@ -68,7 +68,7 @@ test("a megabyte is read no further than it says", () => {
 describe("a few words may be in", () => {
   test.each([
     ["en", ["Yes.", "OK", "No", "Hello!", "Thank you.", "Paris", "It is blue.", "GOOD MORNING"]],
-    // Seven letters that Spanish makes likelier than English, but not by a thousand to one.
+    // With seven letters Spanish is likelier than English, but not by a factor of a thousand.
     ["en", ["S\u00ed, claro"]],
     ["en", ["yes", "ok", "maybe", "dog", "Dog.", "good", "today", "no way"]],
     ["es", ["S\u00ed, claro", "Hola", "S\u00ed.", "Buenos d\u00edas", "Gracias"]],

@@ -1,4 +1,4 @@
-// Mutants tried: joiners left between Latin letters, gaps taken for nothing, variation selectors removed.
+// Mutants tried: joiners stay between Latin letters, gaps are dropped, variation selectors are removed.
 import { expect, test } from "vitest";
 import { shownText } from "../../../../lib/domains/instruction-following/text/shown-text.ts";
 

@@ -1,4 +1,4 @@
-// Mutants tried: case kept; marks of accents taken out; an empty text another word.
+// Mutants tried: case is kept; accents are removed; an empty text equals a word.
 import { expect, test } from "vitest";
 import { bareWords, isOtherWord } from "../../../../lib/domains/instruction-following/text/words.ts";
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bracketWalk, closerOf, OPENING, openAfter } from "../../../../lib/domains/logic/drawing/brackets.ts";
 import { CounterRandom } from "../../../../lib/random.ts";
 
-/** The brackets that stay when matching neighbours are removed again and again. */
+/** Removes matching neighbours repeatedly; returns the brackets that remain. */
 function cancelled(text: string): string {
   const shorter = text.replace(/\(\)|\[\]|\{\}|<>/g, "");
   return shorter === text ? text : cancelled(shorter);

@@ -4,15 +4,15 @@ import { longest } from "../../../long.ts";
 
 export const LEVELS = [0, 1, 2, 3] as const;
 
-/** So many puzzles that every rule occurs; `npm run test:all` draws a hundred. */
+/** Enough puzzles that every rule occurs; `npm run test:all` draws a hundred. */
 const COUNT = longest ? 100 : 25;
 
-/** The puzzles by generator and level, shared by all test files of a process: some take a tenth of a second each. */
+/** The puzzles by generator and level, shared by all test files of a process, because some take a tenth of a second each. */
 const drawn = new Map<string, Puzzle[]>();
 
 /**
- * Puzzles of a generator and level, each drawn from a stream of its own. They are always the same, and no test changes
- * them.
+ * Draws puzzles of a generator and level, each from its own random stream. They are always the same, and no test
+ * changes them.
  */
 export function draws(generator: PuzzleGenerator, level: number, count = COUNT): Puzzle[] {
   const key = `${generator.task} ${level}`;

@@ -14,7 +14,7 @@ import {
 import { CounterRandom } from "../../../../lib/random.ts";
 import { assignments } from "./mutations.ts";
 
-// Mutants tried: a term that would just reach the upper bound is cut.
+// Mutants tried: a term that exactly reaches the upper bound is cut.
 
 const total = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 
@@ -28,7 +28,7 @@ interface Rule {
   readonly holds: (values: readonly number[]) => boolean;
 }
 
-/** Random rules over variables 0..count-1 with values 0..3, each with what it means. */
+/** Random rules over variables 0..count-1 with values 0..3, each with a function that evaluates it. */
 function randomRule(random: CounterRandom, count: number): Rule {
   const variables = random.sample(
     Array.from({ length: count }, (_, i) => i),

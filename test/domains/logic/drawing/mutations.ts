@@ -13,7 +13,7 @@ export function accepts(task: string, gameData: unknown, compat: Compat = "stric
   };
 }
 
-/** Spoils the solutions of 10 puzzles a level in several ways; the verifier must refuse each. */
+/** Changes the solutions of 10 puzzles a level in several ways; the verifier must refuse each. */
 export function testMutations(
   generator: PuzzleGenerator,
   mutations: Readonly<Record<string, (puzzle: Puzzle) => string>>,
@@ -37,7 +37,7 @@ export function testMutations(
 
 type Rows = readonly (readonly unknown[])[];
 
-/** The first pair of indices below `count` for which the condition holds. */
+/** The first pair of indices below `count` that satisfies the condition. */
 function pair(count: number, holds: (i: number, j: number) => boolean): [number, number] {
   for (let i = 0; i < count; i++) for (let j = 0; j < i; j++) if (holds(i, j)) return [j, i];
   throw new Error("no such pair");
@@ -65,7 +65,7 @@ const GRID_CHANGES: Readonly<Record<string, (rows: Rows) => Rows>> = {
   "a row twice": (rows) => [...rows, rows[0]!],
 };
 
-/** As testMutations, for a game whose answer is one grid. @param write the grid in the form the answer has. */
+/** Like testMutations, for a game whose answer is one grid. @param write writes the grid in the answer's format */
 export function testGridMutations(
   generator: PuzzleGenerator,
   solution: (puzzle: Puzzle) => Rows,
@@ -78,7 +78,7 @@ export function testGridMutations(
   testMutations(generator, Object.fromEntries(changes));
 }
 
-/** Every list that takes one of the choices at each place. */
+/** Yields every list that takes one of the choices at each place. */
 export function* assignments<T>(choices: readonly (readonly T[])[]): Generator<T[]> {
   const [first, ...rest] = choices;
   if (first === undefined) yield [];

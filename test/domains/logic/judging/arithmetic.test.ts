@@ -7,7 +7,7 @@ const exact = (text: string): string | undefined => {
   return value && toText(value);
 };
 
-/** Python's values, but for what exact fractions keep. */
+/** Python's values, except where exact fractions keep what floats lose. */
 test.each([
   ["1+2*3", "7", 7],
   ["(1+2)*3", "9", 9],

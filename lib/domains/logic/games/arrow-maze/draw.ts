@@ -43,8 +43,8 @@ export function raysOf(n: number, cells: readonly string[]): Ray[] {
 }
 
 /**
- * Choices of ray lengths in the order of raysOf: those of a number add up to it, each cell lies on exactly one, a
- * given arrow on one of its own direction.
+ * Model whose variables are ray lengths, in the order of raysOf: the rays of a number add up to the number, each cell
+ * lies on exactly one ray, and a given arrow lies on a ray of its own direction.
  */
 export function arrowMazeModel(n: number, cells: readonly string[]): Model {
   const rays = raysOf(n, cells);
@@ -99,7 +99,7 @@ function shoot(random: CounterRandom, n: number): string[] | undefined {
   return board;
 }
 
-/** Numbers and their rays, some arrows given, one solution. */
+/** Puzzles with numbers and some of the arrows given, and exactly one solution. */
 export const arrowMaze: PuzzleGenerator = {
   task: "arrow_maze",
   measure: "blank cells",

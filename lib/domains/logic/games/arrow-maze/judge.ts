@@ -24,8 +24,8 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Every blank becomes an arrow, so that each number is the total length of the rays of arrows that leave it, and each
- * arrow lies on such a ray. Read from the last fenced block with brackets, else the last `[[...]]`. Reference accepts
+ * Arrows fill the blanks so that each number equals the total length of the arrow rays that leave it, and each arrow
+ * lies on such a ray. Read from the last fenced block with brackets, else the last `[[...]]`. Reference accepts
  * further numbers in blank cells; strict requires arrows there.
  */
 export const arrowMaze: Game<Data> = {

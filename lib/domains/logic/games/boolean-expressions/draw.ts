@@ -69,7 +69,7 @@ function statement(random: CounterRandom, connectives: number): Statement {
   return { text: `(${left.text}) ${and ? "and" : "or"} (${right.text})`, holds, connectives };
 }
 
-/** Statements joined by and, or, not: which of them hold? At least one does. */
+/** Asks which of several statements, joined by and, or, not, hold. At least one holds. */
 export const booleanExpressions: PuzzleGenerator = {
   task: "boolean_expressions",
   measure: "connectives in all options",

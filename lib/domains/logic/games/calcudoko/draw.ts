@@ -72,7 +72,7 @@ function named(random: CounterRandom, cells: readonly number[], square: readonly
   return { cells, operator, target: RESULTS[operator](values) };
 }
 
-/** Latin squares divided into regions with a result each, one solution; only single-cell regions are given. */
+/** Latin squares divided into regions, each with a result, and with exactly one solution; only single-cell regions are given. */
 export const calcudoko: PuzzleGenerator = {
   task: "calcudoko",
   measure: "cells in regions of several",

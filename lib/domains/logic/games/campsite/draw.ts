@@ -65,7 +65,7 @@ function pitch(random: CounterRandom, rows: number, columns: number, count: numb
   return tents.size === count ? { tents: [...tents], trees: [...trees] } : undefined;
 }
 
-/** Tents and trees with the tents of each line counted, one solution. */
+/** Grids that show the trees and each line's number of tents, with exactly one solution. */
 export const campsite: PuzzleGenerator = {
   task: "campsite",
   measure: "tents",

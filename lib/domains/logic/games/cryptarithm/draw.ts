@@ -25,7 +25,7 @@ function countSolutions(words: Sum<string>): number {
     if (index < 2) row(at, index + 1, total + digit);
     else if (total % 10 === digit) column(at + 1, Math.floor(total / 10));
   };
-  /** Gives the letter of a, b or c in a column its digit, in every way; `total` is the carry and what is above. */
+  /** Tries every digit for the letter of a, b or c in a column; `total` is the carry plus the digits above. */
   const row = (at: number, index: number, total: number): void => {
     const letter = codes[index]![at];
     const known = letter === undefined ? 0 : digitOf[letter]!;
@@ -33,7 +33,7 @@ function countSolutions(words: Sum<string>): number {
       accept(at, index, total, known);
       return;
     }
-    const only = index === 2 ? total % 10 : -1; // the sum leaves one digit
+    const only = index === 2 ? total % 10 : -1; // the other digits of the column determine the sum's digit
     for (let digit = only < 0 ? lowest[letter]! : only; digit <= (only < 0 ? 9 : only); digit++) {
       if (taken & (1 << digit) || digit < lowest[letter]! || found > 1) continue;
       digitOf[letter] = digit;

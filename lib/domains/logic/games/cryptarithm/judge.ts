@@ -73,7 +73,7 @@ interface Equation {
   readonly end: number;
 }
 
-/** True if "or" or a bar separates the equation from another number. */
+/** True if "or", a slash or a bar separates the equation from another number. */
 const isOneOfTwo = (answer: string, { start, end }: Equation): boolean =>
   /^[\s$*)\]\\]{0,12}(?:or\b|[/|])[\s$*([\\]{0,12}-?\d/i.test(answer.slice(end, end + 40)) ||
   /\d[\s$*)\].,\\]{0,12}(?:\bor|[/|])[\s$*([\\]{0,12}$/i.test(answer.slice(Math.max(0, start - 40), start));

@@ -13,7 +13,7 @@ function firstError(text: string): number {
   return openAfter(text) === "" ? VALID : text.length + 1;
 }
 
-/** A balanced text, or one with a bracket changed: one in four is unchanged. */
+/** A balanced text, or, in three of four cases, one with a changed bracket. */
 function bracketText(random: CounterRandom, length: number, kinds: number): string {
   const text = bracketWalk(random, length, kinds, 0);
   if (random.int(0, 3) === 0) return text;

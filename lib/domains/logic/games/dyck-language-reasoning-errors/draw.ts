@@ -5,13 +5,13 @@ import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
 const show = (stack: string) => (stack === "" ? "empty" : stack);
 
-/** Corrupts a stack: drops the last bracket, or adds one. */
+/** Corrupts a stack: drops its last bracket or adds one. */
 function spoiled(random: CounterRandom, stack: string, kinds: number): string {
   if (stack !== "" && random.next() < 0.5) return stack.slice(0, -1);
   return stack + random.choice(OPENING.slice(0, kinds));
 }
 
-/** A stack followed step by step, with up to three steps wrong; every other step is right for the input so far. */
+/** Traces of a bracket stack with up to three wrong steps; every other step is right for the input so far. */
 export const dyckLanguageReasoningErrors: PuzzleGenerator = {
   task: "dyck_language_reasoning_errors",
   measure: "steps",

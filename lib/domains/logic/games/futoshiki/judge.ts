@@ -22,7 +22,7 @@ type Given = readonly [place: Place, digit: number];
 interface FutoshikiData {
   readonly size: number;
   readonly constraints: readonly (readonly [Place, Place, string])[];
-  /** Every given of the question, and those that the reference checks. */
+  /** All givens of the question, and the givens that the reference checks. */
   readonly givens: readonly Given[];
   readonly referenceGivens: readonly Given[];
 }

@@ -19,7 +19,7 @@ function swap(random: CounterRandom, owners: Owners): string {
   ]);
 }
 
-/** People swap items; mere wishes change nothing. The final owners follow from the swaps. */
+/** People swap items; sentences about mere wishes change nothing. The swaps determine the final owners. */
 export const goodsExchange: PuzzleGenerator = {
   task: "goods_exchange",
   measure: "swaps",

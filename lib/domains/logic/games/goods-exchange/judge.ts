@@ -64,7 +64,10 @@ function readPairs(text: string): Pair[] {
   return pairs;
 }
 
-/** `((a,b),(c,d))` without quotes: the outermost parentheses inside of it, each cut at its commas. */
+/**
+ * Reads `((a,b),(c,d))` without quotes: takes each parenthesised pair inside the outer parentheses and splits it at
+ * its commas.
+ */
 function splitPairs(text: string): Pair[] {
   const inner = text.replace(/^\(/, "").replace(/\)$/, "");
   const pairs: Pair[] = [];

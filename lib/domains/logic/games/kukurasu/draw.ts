@@ -4,7 +4,7 @@ import { linesOf, range, rowsOf } from "../../drawing/lattice.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { drawUntil, hasOneSolution } from "../../drawing/uniqueness.ts";
 
-/** Cells 1 or 0; the places, counted from 1, of a line's ones add up to its sum. */
+/** Model of cells 1 or 0: in each line, the 1-based positions of the ones add up to the line's sum. */
 export function kukurasuModel(rowSums: readonly number[], columnSums: readonly number[]): Model {
   const lines = linesOf(rowSums.length, columnSums.length);
   const weighted = (sums: readonly number[]) => (line: readonly number[], i: number) =>
@@ -19,7 +19,7 @@ export function kukurasuModel(rowSums: readonly number[], columnSums: readonly n
   };
 }
 
-/** Weighted sums of ones with one solution. */
+/** Kukurasu puzzles with exactly one solution. */
 export const kukurasu: PuzzleGenerator = {
   task: "kukurasu",
   measure: "cells",

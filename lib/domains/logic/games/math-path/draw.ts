@@ -2,7 +2,7 @@ import { atLevel } from "../../../../data/family.ts";
 import type { CounterRandom } from "../../../../random.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
-/** Value of digits joined by + - * / %, products first; undefined where it is no integer on the way. */
+/** Value of digits joined by + - * / %, with products first; undefined if an intermediate result is not an integer. */
 function computed(digits: readonly number[], operators: readonly string[]): number | undefined {
   let sum = 0;
   let sign = 1;

@@ -49,7 +49,7 @@ export function norinoriModel(n: number, regions: RegionMap): Model {
   };
 }
 
-/** Dominoes at random places until no further one fits. */
+/** Places dominoes at random until no further one fits. */
 function scatter(random: CounterRandom, n: number): Domino[] {
   const near = orthogonal(n, n);
   const taken = new Set<number>();

@@ -30,7 +30,7 @@ export const norinori: Game<Data> = {
   judgeAsReference: (answer, data) => judgeDominoes(answer, data, [0, 2]),
 };
 
-/** @param coveredInRegion how many cells of a region may be covered. */
+/** @param coveredInRegion the numbers of covered cells that a region may have. */
 function judgeDominoes(
   answer: string,
   { metadata: { region_grid: grid } }: Data,

@@ -94,7 +94,7 @@ function strew(random: CounterRandom, n: number): { cells: number[]; seeds: Seed
   return isBlock ? undefined : { cells, seeds };
 }
 
-/** Islands around their numbers, one solution. */
+/** Puzzles that show each island's number, with exactly one solution. */
 export const numberWall: PuzzleGenerator = {
   task: "number_wall",
   measure: "cells",

@@ -50,7 +50,7 @@ function judgeGrid(
   return islandsHold(board) ? correct("every island fits") : wrong("an island does not fit");
 }
 
-/** A bare number with a leading zero is no Python, and fits no island; a quoted one is read as int() does. */
+/** Rejects a bare number with a leading zero, which is not Python; reads a quoted number as int() does. */
 function cellOf(text: string): WallCell {
   if (/^0\d/.test(text)) return Number.NaN;
   const bare = text.replace(/["']/g, "");

@@ -67,7 +67,7 @@ export function numbrixPaths(
   return { paths, complete };
 }
 
-/** A random path through all cells: the snake, with its ends bitten back many times. */
+/** A random path through all cells: starts from a snake and repeatedly reverses a part at one of its ends. */
 function randomPath(random: CounterRandom, n: number): number[] {
   const near = orthogonal(n, n);
   let path = rowsOf(range(n * n), n).flatMap((row, r) => (r % 2 === 0 ? row : row.toReversed()));
@@ -79,7 +79,7 @@ function randomPath(random: CounterRandom, n: number): number[] {
   return path;
 }
 
-/** Paths of consecutive numbers with one solution. */
+/** Partly given paths of consecutive numbers, with exactly one solution. */
 export const numbrix: PuzzleGenerator = {
   task: "numbrix",
   measure: "blank cells",

@@ -18,7 +18,7 @@ interface Sight {
 
 const steps = (count: number) => `${count} step${count === 1 ? "" : "s"}`;
 
-/** The way between two places as words; undefined for none. */
+/** The steps from one place to another in words; undefined if both are the same place. */
 function way(x: number, y: number): string | undefined {
   const parts = [
     x === 0 ? [] : [`${steps(Math.abs(x))} ${x > 0 ? "right" : "left"}`],
@@ -27,7 +27,7 @@ function way(x: number, y: number): string | undefined {
   return parts.length === 0 ? undefined : parts.join(" and ");
 }
 
-/** A walk with something new at every stop; no place is visited twice. */
+/** A walk with a new object at every stop; visits no place twice. */
 function walk(random: CounterRandom, stops: number): { sights: Sight[]; told: string[] } {
   const names = random.sample(
     COLORS.flatMap((color) => THINGS.map((thing) => `${color} ${thing}`)),

@@ -41,7 +41,7 @@ export const survo: Game<Data> = {
   judgeAsReference: (answer, data) => judgeMatrix(answer, data, data.metadata.n - 1),
 };
 
-/** @param summedLines this many rows and columns, from the first, must end in their sum */
+/** @param summedLines number of rows and of columns, counted from the first, whose last number must be their sum */
 function judgeMatrix(
   answer: string,
   { metadata: { original_matrix: original, candidate_numbers } }: Data,

@@ -34,7 +34,7 @@ function drawClaim(random: CounterRandom, names: readonly string[], world: World
   return said.length > 0 ? { speaker, ...random.choice(said) } : drawClaim(random, names, world, compound);
 }
 
-/** The worlds in which exactly the truth-tellers' claims hold and a known person is of a known kind. */
+/** The worlds in which exactly the truth-tellers' claims hold and the known person is of the known kind. */
 function worlds(count: number, claims: readonly Claim[], known: number, kind: boolean): World[] {
   return Array.from({ length: 2 ** count }, (_, world) => world).filter(
     (world) =>
@@ -43,7 +43,10 @@ function worlds(count: number, claims: readonly Claim[], known: number, kind: bo
   );
 }
 
-/** Truth-tellers and liars; adds claims until exactly one assignment is consistent, by trying all. */
+/**
+ * Puzzles about truth-tellers and liars. Adds claims until exactly one assignment is consistent, which it checks by
+ * trying all.
+ */
 export const webOfLies: PuzzleGenerator = {
   task: "web_of_lies",
   measure: "people",

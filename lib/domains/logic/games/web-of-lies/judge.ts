@@ -25,7 +25,7 @@ export const webOfLies: Game<Data> = {
   judgeAsReference: (answer, data) => judgeWords(wordsInside(stated(answer) ?? ""), data),
 };
 
-/** @param given "yn...", from the readers below */
+/** @param given "yn...", one letter per answer, as wordsInside and wordsAlone return it */
 function judgeWords(given: string, data: Data): ScoredVerdict {
   if (given === "") return wrong("not a list of yes and no");
   const gold = wordsInside(data.answer);
@@ -33,13 +33,13 @@ function judgeWords(given: string, data: Data): ScoredVerdict {
   return given === gold ? correct("who lies") : wrong("other people");
 }
 
-/** "yn..." for the words wherever they are, first come first. */
+/** Reads every yes or no in the text, even inside other words, as "y" or "n", in order. */
 function wordsInside(text: string): string {
   const found = text.toLowerCase().match(/yes|true|truth|是|真话|真|no|false|lie|否|假话|假|谎/g) ?? [];
   return found.map((word) => (YES.test(word) ? "y" : "n")).join("");
 }
 
-/** The same if the text has no other words; "" for any other text. */
+/** Like wordsInside, for a text that has no other words; "" for any other text. */
 function wordsAlone(text: string): string {
   if (text.length > MAX_CHARS) return "";
   const words = text
@@ -66,7 +66,7 @@ function stated(text: string): string | undefined {
   return boldAtEnd(text) ?? inLine(text.trim().split("\n").at(-1)!.trim()) ?? lastRun(text.toLowerCase());
 }
 
-/** `... answer is: **span**.` at the very end, or before a last line break; reads backwards without a search. */
+/** Finds `... answer is: **span**.` at the very end, or before a final line break. Reads backwards, without a search. */
 function boldAtEnd(text: string): string | undefined {
   let end = text.endsWith("\n") ? text.length - 1 : text.length;
   while (end > 0 && (text[end - 1] === "." || text[end - 1] === "。")) end--;

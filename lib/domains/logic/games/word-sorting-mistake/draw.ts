@@ -19,7 +19,7 @@ function misplaced(random: CounterRandom, sorted: readonly string[], word: strin
   return [...sorted.slice(0, at), word, ...sorted.slice(at)];
 }
 
-/** Words sorted by insertion, thought by thought; the first wrong insertion is asked for, or "No". */
+/** Insertion sorts of words, one thought per step; asks for the first wrong thought, or "No". */
 export const wordSortingMistake: PuzzleGenerator = {
   task: "word_sorting_mistake",
   measure: "thoughts",

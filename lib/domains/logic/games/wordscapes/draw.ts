@@ -129,7 +129,7 @@ function cropped(letters: readonly string[]): string[][] {
   return rows.slice(top, bottom + 1).map((row) => row.slice(left, right + 1).map((letter) => letter || " "));
 }
 
-/** Crosswords whose words are listed, one way to place them. */
+/** Crosswords with a list of their words, and exactly one way to place them. */
 export const wordscapes: PuzzleGenerator = {
   task: "wordscapes",
   measure: "words",

@@ -39,7 +39,7 @@ test("the solver finds as many mazes of 4 x 4 as trying every arrow", () => {
     const arrows = range(16).filter((cell) => ARROWS.includes(solution[cell]!));
     const blanks = random.sample(arrows, 3);
     const cells = solution.map((cell, at) => (blanks.includes(at) ? "X" : cell));
-    // A number that is one more or less has none or other solutions.
+    // In every third puzzle a number is changed by one, so that it has no solution or another one.
     const numbers = range(16).filter((cell) => !ARROWS.includes(cells[cell]!) && cells[cell] !== "X");
     if (i % 3 === 0) cells[numbers[0]!] = `${Number(cells[numbers[0]!]) + 1}`;
     const isAccepted = accepts("arrow_maze", { metadata: { maze: rowsOf(cells, 4) } });

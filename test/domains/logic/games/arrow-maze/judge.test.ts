@@ -2,7 +2,7 @@ import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
 // Mutants tried: arrows on no ray are not counted.
 
-// By hand: 2 shoots → →, the other 2 ← and →; the second solution bends one ray.
+// By hand: one 2 sends out → →, the other ← and →. The second solution has arrows in other directions.
 const data = { metadata: { maze: [["2", "X", "X"], ["X", "2", "X"]] } }; // biome-ignore format: a board
 const GOLD = '[["2","→","→"],["←","2","→"]]';
 const OTHER = '[["2","→","↗"],["↓","2","→"]]';
@@ -51,7 +51,7 @@ testVerdicts(
     },
   },
   [
-    // given arrows stay as they are, and all eight directions count
+    // given arrows must not change, and all eight directions count
     ["a given arrow turned", '[["↑","←","1"],["2","←","↑"],["↓","↓","↓"]]', "a given cell was changed"],
   ],
 );

@@ -4,7 +4,7 @@ import { draws } from "../../drawing/draws.ts";
 
 const FALSE_FACTS = /Spiders|larger than the Earth|capital of Spain|Ice is|one hundred|North Pole/;
 
-/** Value of a statement by rewriting innermost parts to 1 and 0, knowing only what its words mean. */
+/** Evaluates a statement by rewriting innermost parts to 1 and 0, using only what its words mean. */
 function holds(statement: string): boolean {
   let text = statement.replace(/[A-Z][a-zA-Z ]+\./g, (fact) => (FALSE_FACTS.test(fact) ? "0" : "1"));
   text = text.replace(

@@ -1,6 +1,6 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: a taken tree is never given up; corners do not count as touching.
+// Mutants tried: a tree is never reassigned to another tent; corners do not count as touching.
 
 const board = (...rows: string[]) => rows.map((row) => [...row]);
 const answer = (...rows: string[]) => JSON.stringify(board(...rows));
@@ -42,11 +42,11 @@ testVerdicts("campsite", rows(["TXX", "XXX", "XXT"], [0, 2, 0], [1, 0, 1]), [
 testVerdicts("campsite", rows(["TXXX", "XXXT"], [1, 1], [0, 1, 1, 0]), [
   ["tents at a corner of each other touch", answer("TCXX", "XXCT"), "two tents touch"],
 ]);
-// Both tents stand beside the left tree alone: counts hold, pairs do not.
+// Both tents are beside the left tree only: the counts are right, but the pairs are not.
 testVerdicts("campsite", rows(["XTXXT"], [2], [1, 0, 1, 0, 0]), [
   ["a tree without a tent", answer("CTCXT"), "trees and tents do not pair"],
 ]);
-// The upper tent is first tried with the middle tree, which is the lower one's only tree.
+// The search first pairs the upper tent with the middle tree, which is the lower tent's only tree.
 testVerdicts("campsite", rows(["TXX", "XTX", "XXX"], [1, 0, 1], [0, 2, 0]), [
   ["pairs found only by moving one", answer("TCX", "XTX", "XCX"), "correct"],
 ]);

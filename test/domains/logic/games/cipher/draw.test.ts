@@ -5,7 +5,7 @@ import { draws, LEVELS } from "../../drawing/draws.ts";
 const shifted = (letter: string, by: number) =>
   String.fromCharCode(((((letter.charCodeAt(0) - 65 + by) % 26) + 26) % 26) + 65);
 
-/** Undoes one rule, from its words. */
+/** Undoes one rule, as its words describe it. */
 function undo(rule: string, text: string): string {
   const by = /every letter (\d+) places/.exec(rule);
   if (by) return [...text].map((letter) => shifted(letter, -Number(by[1]))).join("");

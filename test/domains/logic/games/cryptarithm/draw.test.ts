@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { cryptarithm } from "../../../../../lib/domains/logic/games/cryptarithm/draw.ts";
 import { draws, LEVELS } from "../../drawing/draws.ts";
 
-/** Finds every solution of "AB + CD = EFG" or "AB - CD = EF" by trying all digits for one letter after the other. */
+/** Finds every solution of "AB + CD = EFG" or "AB - CD = EF" by trying all digits for each letter. */
 function solutions(equation: string): string[] {
   const letters = [...new Set(equation.replace(/[^A-Z]/g, ""))];
   const leading = new Set(equation.match(/\b[A-Z]/g));

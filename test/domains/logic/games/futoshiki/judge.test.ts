@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { judgeAs } from "../../judge.ts";
 import { testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: strict checks the givens that the reference sees.
+// Mutants tried: strict checks the givens as the reference reads them.
 
 const puzzle = (marker: string, rows: string[], prefilled_coords = [[0, 1]]) => ({
   question: `A puzzle.\n\n${marker}\n${rows.join("\n")}\n\nConstraints:\n(1,1) < (2,1)`,
@@ -11,7 +11,7 @@ const puzzle = (marker: string, rows: string[], prefilled_coords = [[0, 1]]) => 
 const english = puzzle("Current puzzle:", ["X 2 X", "X X X", "X X X"]);
 const chinese = puzzle("当前题目：", ["X 2 X", "X X X", "X X X"]);
 const GOLD = "[[1 2 3,2 3 1,3 1 2]]";
-const NOT_GIVEN = "[[2 1 3,3 2 1,1 3 2]]"; // obeys the sign, but 2 is not in its place
+const NOT_GIVEN = "[[2 1 3,3 2 1,1 3 2]]"; // obeys the sign, but 2 is in the wrong place
 
 testVerdicts("futoshiki", english, [
   ["the square", GOLD, "correct"],
@@ -36,7 +36,7 @@ testVerdicts("futoshiki", chinese, [
   ["a given digit changed, in Chinese", NOT_GIVEN, "correct", "a given digit was changed"],
 ]);
 
-// Without an X the first row is no row for the reference: it takes 2 from the row below.
+// The reference skips a row without an X, and so takes the 2 from the row below.
 testVerdicts("futoshiki", puzzle("Current puzzle:", ["1 2 3", "X 3 X", "X X X"]), [
   ["a full row shifts the reference's givens", GOLD, "a given digit was changed", "correct"],
 ]);

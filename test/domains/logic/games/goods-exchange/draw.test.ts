@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { goodsExchange } from "../../../../../lib/domains/logic/games/goods-exchange/draw.ts";
 import { draws, LEVELS, metadataOf } from "../../drawing/draws.ts";
 
-/** The person whom the words name: by name, or as the owner of a thing. */
+/** The person whom the words name, directly or as the owner of a thing. */
 function person(words: string, owners: ReadonlyMap<string, string>): string {
   const item = /has the (.+)$/.exec(words)?.[1];
   return item === undefined ? words : [...owners].find(([, owned]) => owned === item)![0];

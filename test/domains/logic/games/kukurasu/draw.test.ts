@@ -39,7 +39,7 @@ test("the solver finds as many grids of 3 x 3 as trying all", () => {
 });
 
 test("3 = 1 + 2 both ways gives twins", () => {
-  // 3 or 1 + 2 in each line: the diagonal with two more ones, or its mirror
+  // each line needs 3 or 1 + 2: the diagonal with two more ones, or its mirror image
   const model = kukurasuModel([3, 3, 3], [3, 3, 3]);
   const valid = [...assignments(range(9).map(() => [0, 1]))].filter((cells) =>
     Object.values(linesOf(3, 3)).every((lines) =>

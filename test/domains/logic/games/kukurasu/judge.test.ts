@@ -1,6 +1,6 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Rows weigh 1+3 and 2, columns 1, 2 and 1.
+// The rows sum to 1+3 and 2, the columns to 1, 2 and 1.
 const data = { metadata: { row_sums: [4, 2], col_sums: [1, 2, 1], n: 2, m: 3 } };
 const GOLD = '[["1","X","1"],["X","1","X"]]';
 

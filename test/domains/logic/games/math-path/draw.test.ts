@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { mathPath } from "../../../../../lib/domains/logic/games/math-path/draw.ts";
 import { draws, LEVELS, metadataOf } from "../../drawing/draws.ts";
 
-/** Left side by rewriting: the first product, quotient or remainder, then the first sum or difference. */
+/** Evaluates the left side by rewriting: the first product, quotient or remainder, then the first sum or difference. */
 function computed(side: string): number {
   let text = side;
   for (const sign of [/^(.*?)(?<![\d.])(-?\d+)([*/%])(\d+)/, /^()(-?\d+)([-+])(\d+)/]) {
@@ -14,7 +14,7 @@ function computed(side: string): number {
         string,
         string,
       ];
-      // A minus sign in front of a product belongs to the sum, not to its first factor.
+      // A minus sign before a product belongs to the sum, not to the first factor.
       const lone = before !== "" || operator === "+" || operator === "-" || !left.startsWith("-");
       const a = Math.abs(Number(left)) * (lone && before === "" && left.startsWith("-") ? -1 : 1);
       const b = Number(right);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { mathador } from "../../../../../lib/domains/logic/games/mathador/draw.ts";
 import { draws, LEVELS, metadataOf } from "../../drawing/draws.ts";
 
-/** Value of a fully parenthesised expression by rewriting its innermost parts, to 1e-9. */
+/** Evaluates a fully parenthesised expression to 1e-9 by rewriting its innermost parts. */
 function computed(expression: string): number {
   const number = "(-?\\d+(?:\\.\\d+)?(?:e[-+]\\d+)?)";
   const inner = new RegExp(`\\(${number}([-+*/])${number}\\)`);

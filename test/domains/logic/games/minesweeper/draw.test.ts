@@ -35,7 +35,7 @@ testMutations(minesweeper, {
   },
 });
 
-/** Finds the certain mines by looking at every arrangement. */
+/** Finds the certain mines by trying every arrangement. */
 function byHand(n: number, revealed: readonly (number | undefined)[]): number[] {
   const near = around(n, n);
   const hidden = range(n * n).filter((cell) => revealed[cell] === undefined);

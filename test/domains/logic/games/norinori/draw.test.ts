@@ -61,7 +61,7 @@ test("the solver finds as many coverings of 3 x 3 as trying all", () => {
       3,
     );
     const isAccepted = accepts("norinori", { metadata: { region_grid } });
-    // Some cells are in no domino: such a covering is none.
+    // A covering with cells outside of dominoes has no text.
     const text = (cells: readonly number[]) => {
       const dominoes = dominoesOf(3, cells);
       const isCovered = dominoes.flat().length === cells.filter((cell) => cell === 1).length;

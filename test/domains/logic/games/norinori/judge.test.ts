@@ -1,6 +1,6 @@
 import { testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: strict lets a region stay open.
+// Mutants tried: strict accepts a region without cells.
 
 const grid = (...rows: string[]) => ({ metadata: { region_grid: rows.map((row) => [...row]) } });
 const quarters = grid("AACC", "AACC", "BBDD", "BBDD");

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { objectCounting } from "../../../../../lib/domains/logic/games/object-counting/draw.ts";
 import { draws, LEVELS } from "../../drawing/draws.ts";
 
-/** The kind of a thing, as people know it. */
+/** The things of each kind, from common knowledge. */
 const KINDS: Readonly<Record<string, RegExp>> = {
   fruit: /^(apples|bananas|cherries|figs|grapes|lemons|mangoes|pears|plums)$/,
   animals: /^(cats|cows|dogs|goats|hens|horses|parrots|rabbits|sheep)$/,

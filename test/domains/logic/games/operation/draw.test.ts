@@ -4,7 +4,7 @@ import { draws, LEVELS } from "../../drawing/draws.ts";
 
 type Rules = ReadonlyMap<string, (a: number, b: number) => number>;
 
-/** The function that a rule's words describe. */
+/** Returns the function that a rule's words describe. */
 function compute(rule: string): (a: number, b: number) => number {
   const numbers = rule.match(/\d+/g)!.map(Number) as [number, number, number];
   const [p, q, r] = numbers;
@@ -14,7 +14,7 @@ function compute(rule: string): (a: number, b: number) => number {
   return (a, b) => p * a - q * b + r;
 }
 
-/** Value of an expression whose parts all stand in parentheses, innermost first. */
+/** Evaluates a fully parenthesised expression, innermost parts first. */
 function value(expression: string, rules: Rules): number {
   const step = (text: string, pattern: RegExp) =>
     text.replace(

@@ -1,6 +1,6 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// 1 2 3 / 3 1 2 / 2 3 1
+// the grid 1 2 3 / 3 1 2 / 2 3 1
 const views = { top: [2, 2, 1], bottom: [2, 1, 3], left: [3, 1, 2], right: [1, 2, 2] };
 const data = { metadata: { n: 3, ...views } };
 const GOLD = "[[1, 2, 3], [3, 1, 2], [2, 3, 1]]";

@@ -75,7 +75,7 @@ test("the solver finds as many placements on 4 x 4 as trying all", () => {
 });
 
 test("without regions there are the known numbers of kings' permutations", () => {
-  // OEIS A002464: permutations without neighbouring values side by side
+  // OEIS A002464: permutations in which no neighbours differ by 1
   expect([4, 5, 6].map((n) => search(starModel(n), { limit: 1000 }).solutions.length)).toEqual([2, 14, 90]);
 });
 

@@ -16,7 +16,7 @@ const write = (rows: readonly (readonly unknown[])[]) =>
 
 testGridMutations(sudoku, (puzzle) => metadataOf<Metadata>(puzzle).complete_sudoku, write);
 
-// Two rows of a band with the same pair of columns blank often have two fillings.
+// Two rows of a band with blanks in the same two columns often have two fillings.
 test("the solver finds as many fillings of four blanks as trying what is missing in the rows", () => {
   const counts = draws(sudoku, 0, 12).map((puzzle, i) => {
     const { complete_sudoku } = metadataOf<Metadata>(puzzle);

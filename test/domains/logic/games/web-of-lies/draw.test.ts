@@ -4,7 +4,7 @@ import { draws, LEVELS } from "../../drawing/draws.ts";
 
 type World = ReadonlyMap<string, boolean>;
 
-/** True if a line's words can hold in a world. */
+/** True if the line's statement is possible in a world. */
 function allows(line: string, world: World): boolean {
   const fact = /^(\w+) always (tells the truth|lies)\.$/.exec(line);
   if (fact) return world.get(fact[1]!) === (fact[2] === "tells the truth");

@@ -8,7 +8,7 @@ test.each(LEVELS)("at level %i the words are in the order that the question desc
     const [, front, direction, listed] =
       /begins with ([a-z, ]+) and then .* in (\w+) order of that alphabet: ([a-z, ]+)\./.exec(question)!;
     const first = front!.split(", ");
-    // Moved letters become control characters, which come before all others in their own order.
+    // Moved letters become control characters, which sort before all others and keep their order.
     const key = (word: string) =>
       [...word].map((c) => (first.includes(c) ? String.fromCharCode(1 + first.indexOf(c)) : c)).join("");
     const sorted = listed!.split(", ").sort((a, b) => (key(a) < key(b) ? -1 : 1));

@@ -42,7 +42,7 @@ test("slots are the unbroken runs of two letters and more", () => {
 });
 
 test("the solver finds as many ways to place words as trying all orders", () => {
-  // A ring of four slots of three letters: corners must agree.
+  // A ring of four slots of three letters, whose corners must agree.
   const grid = ["XXX", "X0X", "XXX"].map((row) => [...row]);
   const slots = slotsOf(grid);
   const fills = (words: readonly string[]) => {
