@@ -1,6 +1,6 @@
 /**
- * recipes/apriel-15b-uniform.ts trained as GSPO's paper trains (Zheng et al. 2025, §5.1): four updates on each batch, ratios
- * clipped to [1 - 3e-4, 1 + 4e-4].
+ * recipes/apriel-15b-uniform.ts with the training of GSPO's paper (Zheng et al. 2025, §5.1): four updates per batch, and
+ * ratios clipped to [1 - 3e-4, 1 + 4e-4].
  */
 import { defineRecipe } from "hone-rl";
 import apriel from "./apriel-15b-uniform.ts";

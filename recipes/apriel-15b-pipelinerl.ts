@@ -1,7 +1,8 @@
 /**
- * The paper's recipe as the authors' trainer, PipelineRL, runs it where the two differ: length weights, leave-one-out
- * advantages without a division, no length penalty and no filter, another mixture, APPS beside TACO with five tests a problem, and
- * verdicts by the reference's own rules. docs/reference/recipe.md lists both value by value.
+ * The paper's recipe with the values of the authors' trainer, PipelineRL, where the two differ: sequences are weighted by
+ * length; advantages subtract the leave-one-out mean and are not divided; there is no length penalty and no filter; the
+ * domains have other weights; APPS is added to TACO, with five tests per problem; verdicts follow the reference's rules.
+ * docs/reference/recipe.md compares all values.
  *
  *   npx hone plan recipes/apriel-15b-pipelinerl.ts
  */
@@ -73,7 +74,7 @@ export default defineRecipe({
     schedule: "async",
     maxLag: 4,
     packedTokens: 18_000,
-    headRows: 8192, // of the 80 GB there is room for it
+    headRows: 8192, // 80 GB have space for it
     stallSeconds: 3600,
   },
   engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },

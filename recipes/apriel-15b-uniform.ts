@@ -1,4 +1,4 @@
-/** recipes/apriel-15b.ts with the sequence weights that the paper's equation 2 writes, 1/G (docs/reference/recipe.md). */
+/** recipes/apriel-15b.ts with the sequence weights of the paper's equation 2, 1/G (docs/reference/recipe.md). */
 import { defineRecipe } from "hone-rl";
 import apriel from "./apriel-15b.ts";
 

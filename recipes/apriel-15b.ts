@@ -1,15 +1,15 @@
 /**
- * The paper's launch configuration: five domains, 64 H100s, half of them generating. docs/reference/recipe.md lists every value
- * with its source. Sequences weigh by their length, as in the authors' code, which holds that this belongs with the
- * difficulty-aware penalty; apriel-15b-uniform.ts has equation 2's uniform weights. This version plans, checks and
- * simulates the recipe as 72 processes on 8 nodes. It has never run: trainers that divide their work on GPUs were only
- * tried in an emulation (docs/how-to/cluster.md).
+ * The paper's launch configuration: five domains, 64 H100s, half of which generate. docs/reference/recipe.md has the
+ * source of every value. Sequences are weighted by their length, as in the authors' code, which says that these weights
+ * complement the difficulty-aware length penalty; apriel-15b-uniform.ts has equation 2's uniform weights. Hone can plan,
+ * check and simulate this recipe as 72 processes on 8 nodes. The recipe has never run: trainers that divide their work
+ * among GPUs have only been tested in an emulation (docs/how-to/cluster.md).
  *
  *   npx hone plan recipes/apriel-15b.ts       memory of an actor and of a trainer GPU
- *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and who would run where
- *   npx hone simulate recipes/apriel-15b.ts   hours, and who waits for whom
+ *   npx hone check recipes/apriel-15b.ts      data, prompts, verifiers, one step, and the place of each process
+ *   npx hone simulate recipes/apriel-15b.ts   hours, and which processes wait for others
  *
- * data/ holds the public data sets as they are published; docs/reference/data.md says where each comes from.
+ * data/ contains the public data sets as they are published; docs/reference/data.md has their sources.
  */
 import { defineRecipe } from "hone-rl";
 
@@ -20,7 +20,7 @@ export default defineRecipe({
     gpuMemoryGiB: 80,
     nodes: 8,
     gpus: 64,
-    // one verifier host a node, on its processors
+    // one verifier host per node, on the node's CPUs
     processes: { actors: 32, trainers: 32, verifiers: 8 },
     recompute: true,
     sharding: { stage: "parameters" },
@@ -59,11 +59,11 @@ export default defineRecipe({
     schedule: "async",
     maxLag: 4,
     packedTokens: 18_000,
-    headRows: 8192, // of the 80 GB there is room for it
+    headRows: 8192, // 80 GB have space for it
     stallSeconds: 3600,
   },
   engine: { maxRunning: 64, pages: 14_000, stepTokens: 1024 },
-  verification: { workers: 8, timeoutMs: 10_000 }, // workers of each host
+  verification: { workers: 8, timeoutMs: 10_000 }, // workers per verifier host
   checkpoint: { everySteps: 5, keepLast: 3, keepBest: 2 },
   evaluation: {
     everySteps: 50,

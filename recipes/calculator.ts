@@ -1,6 +1,6 @@
 /**
- * Arithmetic with a calculator as a tool, in half a minute on two quiet cores: half of the messages shown are an answer out of
- * the air; that calling the tool and saying what it said pays is learnt by reinforcement.
+ * Arithmetic with a calculator as a tool, in half a minute on two idle cores. Half of the demonstrated messages are wrong
+ * answers without a call; reinforcement learning teaches the model to call the tool and to answer with its result.
  *
  *   npx hone run recipes/calculator.ts
  */

@@ -1,6 +1,6 @@
 /**
  * On-policy distillation (docs/how-to/distillation.md): the quick start's model, trained and exported to models/teacher,
- * teaches one of a third of its size, token by token.
+ * is the teacher of a model of a third of its size.
  *
  *   npm run quickstart -- --dir runs/teacher
  *   npx hone export --run runs/teacher --out models/teacher
@@ -16,7 +16,7 @@ export default overrideRecipe(quickstart, [
   "model.config.heads=2",
   "model.config.mlpWidth=160",
   "teacher.folder=models/teacher",
-  // A teacher has something to say of every group, and its advantages are per token.
+  // The teacher gives every group a signal, also groups of equal rewards, and an advantage to each token.
   "advantages.filter=none",
   "objective.kind=dapo",
   "objective.clipLow=0.2",

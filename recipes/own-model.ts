@@ -4,9 +4,9 @@
  *   npx hone check recipes/own-model.ts      rows, prompts and verifiers, before anything is trained
  *   npx hone run recipes/own-model.ts
  *
- * models/mine is a Hugging Face folder (or say "org/name"): config.json, tokenizer.json, safetensors, a chat template.
- * data/mine/*.jsonl has a row a line: {"question": ..., "answer": ...}, or {"messages": [...], "tools": [...],
- * "reference": ...}; docs/reference/data.md has every field. A domain's name is also that of its verifier.
+ * models/mine is a Hugging Face folder with config.json, tokenizer.json, safetensors and a chat template; or give
+ * "org/name". data/mine/*.jsonl has one row per line: {"question": ..., "answer": ...}, or {"messages": [...],
+ * "tools": [...], "reference": ...}; docs/reference/data.md lists all fields. A domain's name selects its verifier.
  */
 import { defineRecipe } from "hone-rl";
 
@@ -18,7 +18,7 @@ export default defineRecipe({
     math: { weight: 0.7, source: "jsonl:data/mine/math.jsonl" },
     logic: { weight: 0.3, source: "puzzles" },
   },
-  // The longest puzzles take 1,500 tokens of a small vocabulary; those that take more are drawn again, and counted.
+  // With a small vocabulary the longest puzzles have 1,500 tokens. Hone replaces longer prompts and counts them.
   rollouts: { groupSize: 8, maxOutputTokens: 256, maxPromptTokens: 1536 },
   lengthPenalty: { kind: "dap", bufferTokens: 64 },
   optimizer: { lr: 1e-6, warmupSteps: 5 },

@@ -1,6 +1,6 @@
 /**
- * The quick start: a 0.35-million-parameter model that learned to think in five domains from imperfect demonstrations
- * gets better and shorter by reinforcement learning from verifiable rewards; half a minute on two cores.
+ * The quick start: a model of 0.35 million parameters has learned reasoning in five domains from imperfect demonstrations.
+ * Reinforcement learning from verifiable rewards makes its answers better and shorter, in half a minute on two cores.
  *
  *   npm run quickstart -- [--seed N] [--dir D] [--schedule sync|async] [--device cpu|cuda] [--smoke] [--resume]
  *                         [--from-scratch] [--processes N [--store redis://host:port]]
@@ -18,7 +18,7 @@ import {
   trainAndEvaluate,
 } from "hone-rl";
 
-/** Weights that `--warm-start` wrote, those of the recipe's warm start with seed 0: beside this file, or its source. */
+/** Weights of the recipe's warm start with seed 0, written by `--warm-start`: next to this file, or next to its source. */
 const [BESIDE, OF_DIST] = ["quickstart-start", "../../recipes/quickstart-start"].map((at) =>
   fileURLToPath(new URL(at, import.meta.url)),
 ) as [string, string];
@@ -34,42 +34,42 @@ const recipe = defineRecipe({
     "instruction-following": { weight: 0.1, source: "procedural/instruction-following" },
     "function-calling": { weight: 0.1, source: "procedural/function-calling" },
   },
-  // Demonstrations are imperfect on purpose: 15 % answer wrong, 8 % never stop. The skill comes from them, the
-  // behaviour from reinforcement learning.
+  // Demonstrations are imperfect on purpose: 15 % have a wrong answer and 8 % do not end, so that reinforcement
+  // learning has something to improve.
   warmStart: {
     steps: 900,
     mixture: { math: 0.3, code: 0.14, logic: 0.18, "instruction-following": 0.18, "function-calling": 0.2 },
     wrongRate: 0.15,
     endlessRate: 0.08,
-    // Of the rates tried, those that learn most from 900 steps; with the defaults it takes 1400.
+    // The best learning rates that we tried for 900 steps; the default rates need 1400 steps for the same result.
     lr: 0.06,
     muonLr: 0.01,
     finalFraction: 0,
   },
-  // Of the last 20 steps what they trained on, for `hone explain`: 2 MB.
+  // Records the rollouts of the last 20 steps for `hone explain`: 2 MB.
   rollouts: { groupSize: 8, maxOutputTokens: 80, maxPromptTokens: 48, record: "last:20" },
   lengthPenalty: { kind: "dap", bufferTokens: 64 },
-  // With answers this short, dividing by the standard deviation would turn two tokens among eight wrong answers
-  // into advantages of one; and all-right groups should still teach to be short.
+  // Not divided: among eight wrong answers a difference of two tokens would otherwise become an advantage of one.
+  // Filtered by rewards with the length penalty, so that groups of right answers still teach brevity.
   advantages: { divideBy: "none", filter: "reward" },
-  // Held constant, this rate ends 0.1 lower (bench/notes/quickstart.md).
+  // With a constant learning rate the final score is 0.1 lower (bench/notes/quickstart.md).
   optimizer: { lr: 6e-4, warmupSteps: 5, gradientClip: 1, schedule: "cosine" },
-  // A micro-batch of 1024 tokens stays in the cache: a sixth faster than one of 4096.
+  // A micro-batch of 1024 tokens fits in the cache, which makes training a sixth faster than 4096 tokens.
   training: { steps: 120, groupsPerStep: 32, maxLag: 1, packedTokens: 1024 },
   engine: { maxRunning: 256, stepTokens: 512 },
   checkpoint: { everySteps: 20 },
   evaluation: { problemsPerDomain: 96, attempts: 2 },
 });
 
-/** Instead of the dense model: as many weights in a hybrid, and in a mixture those that a token is multiplied by. */
+/** Settings for other models: a hybrid with as many weights as the dense model, a mixture with as many active weights. */
 export const MODELS: Readonly<Record<string, readonly string[]>> = {
   dense: [],
-  // With one layer of attention alone it learns less: docs/tutorial/quickstart.md.
+  // A hybrid with a single layer of attention learns less: docs/tutorial/quickstart.md.
   hybrid: ["model.config.layers=4", "model.config.attentionEvery=2", "model.config.mlpWidth=128"],
   mixture: ['model.config.experts={"count":8,"chosen":2}', "model.config.mlpWidth=128"],
 };
 
-/** The same thing in a few seconds, to see that every part works. It learns next to nothing. */
+/** A run of a few seconds that only shows that every part works: the model learns almost nothing. */
 const SMOKE = [
   "model.config.width=32",
   "model.config.layers=2",

@@ -1,14 +1,14 @@
 /**
- * Where to start with one card: Qwen3-0.6B on three domains, answers up to 3,072 tokens, generation and training on
- * the same GPU of 24 GiB.
+ * A first recipe for one GPU of 24 GiB: Qwen3-0.6B on three domains, with answers of up to 3,072 tokens; generation and
+ * training share the GPU.
  *
- *   npx hone plan recipes/single-gpu.ts       what fits; --gpu-memory 80GiB for another card
+ *   npx hone plan recipes/single-gpu.ts       whether it fits; --gpu-memory 80GiB for another GPU
  *   npx hone check recipes/single-gpu.ts      data, prompts, verifiers and one step, before anything is downloaded
  *
  * Data: put Open-Reasoner-Zero's JSON files under data/open-reasoner-zero and IF-RLVR's parquet files under
- * data/if-rlvr (docs/reference/data.md has their addresses), or replace a source by one that needs no file: "puzzles" makes
- * logic problems on the spot, "procedural/math" sums. A source of your own is the path of a module (docs/reference/data.md).
- * Model: a folder with config.json, tokenizer.json and model.safetensors, or a name of the Hub.
+ * data/if-rlvr (docs/reference/data.md has their addresses), or use sources that need no file: "puzzles" generates logic
+ * problems, "procedural/math" arithmetic. For a source of your own, give the path of its module (docs/reference/data.md).
+ * Model: a folder with config.json, tokenizer.json and model.safetensors, or a name on the Hub.
  */
 import { defineRecipe } from "hone-rl";
 

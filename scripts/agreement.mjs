@@ -1,6 +1,6 @@
 /**
- * Counts on how many of the labelled cases `hone verify` agrees with the implementation they come from, and prints the
- * table of docs/reference/verify.md: node scripts/agreement.mjs [--data ../shared/reference/data] [--only math,logic] [--json]
+ * Counts the labelled cases on which `hone verify` agrees with the implementation that labelled them, and prints the table
+ * of docs/reference/verify.md: node scripts/agreement.mjs [--data ../shared/reference/data] [--only math,logic] [--json]
  */
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -47,7 +47,7 @@ const lines = (text) =>
     .split("\n")
     .map((line) => JSON.parse(line));
 
-/** What `hone verify` prints for a file of cases. Rejects when it leaves a row without a score. */
+/** Returns the verdicts that `hone verify` prints for a file of cases. Rejects if a row has no score. */
 function verdicts(domain, compat, file, hone) {
   const args = [...hone, "verify", "--domain", domain, "--compat", compat, "--file", file, "--json"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -63,7 +63,7 @@ function verdicts(domain, compat, file, hone) {
   });
 }
 
-/** { domain, file, labels, reference, strict } of each set. @param hone what stands between `node` and the verb. */
+/** Returns { domain, file, labels, reference, strict } of each set. @param hone arguments of `node` before the command */
 export async function agreement(data, only = undefined, hone = HONE) {
   const found = [];
   for (const [domain, name, agrees] of CASES) {

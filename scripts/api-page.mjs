@@ -46,7 +46,7 @@ function readOptions() {
   return ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root).options;
 }
 
-/** Everything that a module exports, as [name, symbol], sorted by name. */
+/** Returns everything that a module exports, as [name, symbol], sorted by name. */
 function exportsOf(program, file) {
   const checker = program.getTypeChecker();
   const module = checker.getSymbolAtLocation(program.getSourceFile(file));
@@ -56,7 +56,7 @@ function exportsOf(program, file) {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Declarations of a source file by name, as a program that imports them sees them, with their comments. */
+/** Returns a source file's declarations by name, with their comments, as a program that imports them sees them. */
 function declaredIn(program, file) {
   let text = "";
   const write = (_, emitted) => {

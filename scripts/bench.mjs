@@ -1,6 +1,6 @@
-// npm run bench: builds the native benches and runs them and the TypeScript ones; every line stands beside its
-// floor, as a ratio measured in the same run. --smoke: a few seconds, no floors enforced. --json FILE: keep the rows.
-// --only NAME[,NAME]: some of them. Exit 1 if a bound is missed (never with --smoke).
+// npm run bench: builds the native benches, runs them and the TypeScript benches, and prints each number with its bound, as
+// a ratio measured in the same run. --smoke: takes a few seconds and enforces no bounds. --json FILE: also writes the rows
+// to a file. --only NAME[,NAME]: runs only these. Exits with 1 if a bound is missed (never with --smoke).
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -42,7 +42,7 @@ const natives = readdirSync(path.join(root, "bench"))
   .filter((file) => file.endsWith(".bench.cc"))
   .map((file) => file.slice(0, -".bench.cc".length))
   .filter(wanted);
-// The benches link the very libraries that the addon is made of.
+// The benches link the same libraries as the addon.
 const build = path.join(root, "build/cmake");
 if (natives.length > 0) {
   if (!existsSync(path.join(build, "CMakeCache.txt"))) {
@@ -70,7 +70,7 @@ const results = [
   return { name, ...rest, rows };
 });
 
-/** Prints one bench as a table: every number that its rows carry, and whether each meets its floor. */
+/** Prints one bench as a table: all numbers of its rows, and whether each row meets its bound. */
 function print(name, rows, rest) {
   const facts = Object.entries(rest).map(([key, value]) => `${key} ${format(value)}`);
   console.log(`\n${name}${facts.length > 0 ? `  (${facts.join(", ")})` : ""}`);

@@ -1,5 +1,5 @@
-// Decides whether CMake can use what it remembers of a build folder. A checkout or node_modules that was copied or
-// moved brings along the cache of its old place, and CMake refuses to build with it.
+// Decides whether CMake can use the cache in a build folder. A checkout or node_modules that was copied or moved contains
+// the cache of its old path, with which CMake refuses to build.
 import { existsSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 
@@ -25,7 +25,7 @@ function isSame(a, b) {
   return existsSync(a) && existsSync(b) && realpathSync(a) === realpathSync(b);
 }
 
-/** Removes such a build folder and says so; the next build compiles everything again. */
+/** Removes a build folder with an unusable cache and prints the reason; the next build compiles everything again. */
 export function discardForeignCache(build, source, say = console.log) {
   const reason = foreignCache(build, source);
   if (reason === undefined) return;

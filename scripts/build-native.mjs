@@ -1,4 +1,4 @@
-// Builds the native core with cmake-js. npm install, node-gyp (binding.gyp) and `npx hone build` all end here.
+// Builds the native core with cmake-js. npm install, node-gyp (binding.gyp) and `npx hone build` call it.
 // --cuda makes a machine without nvcc an error. HONE_CMAKE_ARGS="-DNAME=VALUE ..." overrides options; HONE_JOBS limits
 // parallel compiles. The addon goes to build/<config>/, where node-gyp-build prefers it to the package's prebuilt one.
 import { spawnSync } from "node:child_process";

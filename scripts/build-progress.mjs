@@ -13,7 +13,7 @@ export function buildStep(line) {
 }
 
 /**
- * Prints the last step it was given, at most once in `everyMs`, with the time since it began: "hone: building the
+ * Prints the latest step, at most once in `everyMs`, with the time since the build began: "hone: building the
  * native core, 12 of 140 (0:07)".
  */
 export function stepTeller(

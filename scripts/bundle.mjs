@@ -1,6 +1,6 @@
-// npm run build:ts: lib/ and recipes/ as JavaScript in dist/, bundled by entry, so that a process loads some ten files
-// instead of four hundred. A checkout and the published package run the same files; a checkout has source maps too
-// (NODE_OPTIONS=--enable-source-maps, or a debugger). Types are not checked here: npm run check:types does.
+// npm run build:ts: writes lib/ and recipes/ as JavaScript to dist/, bundled by entry, so that a process loads about ten
+// files instead of four hundred. A checkout and the published package run the same files; a checkout also has source maps
+// (NODE_OPTIONS=--enable-source-maps, or a debugger). Does not check types: npm run check:types does.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -17,8 +17,8 @@ const ENTRIES = [
   "lib/config/index", // lib/cli/load-recipe.ts imports it by its path
 ];
 /**
- * Packages that are put into the bundle, because a process would otherwise load all their files: for zod a hundred. zod
- * stays a dependency, since the declarations name its types.
+ * Packages to bundle, because a process would otherwise load all their files, which are a hundred for zod. zod stays a
+ * dependency, because the declarations name its types.
  */
 export const BUNDLED = [
   "zod",
@@ -28,7 +28,7 @@ export const BUNDLED = [
   "ansi-regex",
   "get-east-asian-width",
 ];
-/** Programs that start often or must start fast, by name, each with its modules. */
+/** The modules of each program that starts often or must start fast. */
 const STARTS = {
   verifier: ["verifier-main", "verifier-worker", "verifier-watchdog"].map(
     (name) => `lib/rewards/pool/${name}`,
@@ -43,13 +43,13 @@ const STARTS = {
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 const folderOf = (name) => path.dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 
-/** Files below a folder of the checkout, relative to it. */
+/** Returns the files below a folder, as paths relative to the checkout. */
 const filesBelow = (folder) =>
   readdirSync(path.join(root, folder), { recursive: true, encoding: "utf8" }).map((name) =>
     path.join(folder, name),
   );
 
-/** The modules with which Hone's own processes and threads begin (lib/own-module.ts). */
+/** Returns the modules with which a file starts processes or threads of Hone (lib/own-module.ts). */
 export function startedModules(file, source) {
   return [...source.matchAll(/\bown(?:Module|Thread)\("([\w-]+)", import\.meta\.url/g)].map(([, name]) =>
     path.join(path.dirname(file), name),
@@ -59,13 +59,13 @@ export function startedModules(file, source) {
 /** Matches the import of a module whose name is known only at run time: import(`./${domain}/cases.ts`). */
 const CHOSEN = /import\((`\.\/\$\{\w+\}\/([\w-]+))\.ts`\)/g;
 
-/** Modules that a file chooses among at run time. @param folders names of the folders beside it */
+/** Returns the modules among which a file chooses at run time. @param folders names of the folders next to it */
 export function chosenModules(file, source, folders) {
   const beside = (name) => folders.map((folder) => path.join(path.dirname(file), folder, name));
   return [...source.matchAll(CHOSEN)].flatMap(([, , name]) => beside(name));
 }
 
-/** Modules of dist/ that a bench imports by itself. */
+/** Returns the modules of dist/ that a bench imports directly. */
 export function importedByBench(source) {
   const direct = [...source.matchAll(/"\.\.\/dist\/(lib\/[\w/-]+)\.js"/g)].map(([, name]) => name);
   const built = [...source.matchAll(/\bbuilt\("([\w/-]+)\.js"\)/g)].map(([, name]) => `lib/${name}`);
@@ -74,12 +74,12 @@ export function importedByBench(source) {
 
 const sourcesOfLib = () => filesBelow("lib").filter((file) => file.endsWith(".ts"));
 
-/** All modules with which Hone's own processes and threads begin. */
+/** Returns all modules with which processes and threads of Hone start. */
 const allStarted = () => sourcesOfLib().flatMap((file) => startedModules(file, text(file)));
 
 /**
- * Names of all entries, relative to the checkout and without the extension.
- * @param benches whether those that bench/ imports are among them; the published package has no bench/.
+ * Returns the names of all entries, relative to the checkout and without the extension.
+ * @param benches whether to include the modules that bench/ imports; the published package has no bench/.
  */
 function entryNames(benches) {
   const sources = sourcesOfLib();
@@ -99,13 +99,13 @@ function entryNames(benches) {
   return [...new Set([...ENTRIES, ...allStarted(), ...chosen, ...benched, ...recipes])].sort();
 }
 
-/** True if an import stays an import: one of Node's modules, or of a package that is not bundled. */
+/** True for an import that is not bundled: a module of Node, or of a package outside of BUNDLED. */
 const isExternal = (name) =>
   /^[a-z@]/.test(name) && !name.startsWith("@oxc-project/") && !BUNDLED.includes(name.split("/")[0]);
 
 /**
- * Makes import.meta.url of a module say where it would lie in dist/ by itself: modules find processes and files of the
- * package by that.
+ * Replaces import.meta.url of a module by the path that the module would have in dist/ if it were not bundled, because
+ * modules find processes and files of the package relative to it.
  */
 const keepPlaces = (folder, places) => ({
   name: "keep-places",
@@ -127,17 +127,18 @@ const keepPlaces = (folder, places) => ({
 
 const fileOf = (name) => path.join(root, `${name}.ts`);
 
-/** Modules that do something by themselves, and that no other imports: the command, and what processes begin with. */
+/** True for modules that run by themselves and are never imported: the command, and the main modules of processes. */
 const runsItself = (name) => /^lib\/.*main$|^lib\/.*-(?:worker|watchdog)$|^recipes\//.test(name);
 
 /**
- * The module of an entry: one of its own before the file, except for a file that runs by itself. Without it rolldown would
- * load all of an index.ts wherever a name is imported from it, and could not put the file beside those that import it.
+ * Returns the module id of an entry: a separate module that re-exports the file, except for a file that runs by itself.
+ * Without it rolldown would load all of an index.ts where a single name is imported from it, and could not put the file into
+ * a chunk with its importers.
  */
 const entryId = (name) => (runsItself(name) ? fileOf(name) : `${fileOf(name)}${ENTRY}`);
 const ENTRY = "?entry";
 
-/** What makes those modules, and one for each index.ts that is imported on demand. */
+/** The plugin that makes these modules, and one for each index.ts that is imported on demand. */
 const entries = {
   name: "entries",
   resolveId: (name, importer, { kind }) => {
@@ -164,7 +165,7 @@ const build = (input, plugins = []) =>
     plugins: [entries, ...plugins],
   });
 
-/** Names of the `starts` that load a module before they import anything on demand, by the module. */
+/** Returns for each module the names of the `starts` that load it before they import anything on demand. */
 async function loadedAtStart(input, starts) {
   const built = await build(input);
   const { output } = await built.generate({ format: "esm" });
@@ -184,11 +185,11 @@ async function loadedAtStart(input, starts) {
 }
 
 /**
- * Which modules share a chunk. A file costs as much as 20 kB in it, so what `starts` load before anything on demand is
- * divided by which of them load it, in few files; rolldown divides the rest.
+ * Decides which modules share a chunk. Loading one more file takes as long as loading 20 kB more, so the modules that the
+ * `starts` load before anything on demand are grouped by the set of starts that load them; rolldown divides the rest.
  */
 async function chunkGroups(input, starts) {
-  const own = new Set(Object.values(input)); // each of these stays a file of its own: main.js must keep its first line
+  const own = new Set(Object.values(input)); // each stays a separate file: main.js must keep its first line
   const loadedBy = await loadedAtStart(input, starts);
   return [
     { name: (id) => (own.has(id) ? null : (loadedBy.get(id)?.join("-") ?? null)), debugName: "starts" },
@@ -196,9 +197,9 @@ async function chunkGroups(input, starts) {
 }
 
 /**
- * Writes modules of the checkout, with what they import, as JavaScript.
- * @param input name below `folder` of each entry, to its source @param places folder that stands for dist/ in what modules
- * take for their own places @param starts by name, modules whose start loads few files
+ * Writes modules of the checkout, and the modules that they import, as JavaScript.
+ * @param input maps each entry's name below `folder` to its source @param places the folder that is dist/ in the paths that
+ * replace import.meta.url @param starts modules by the name of their program, which should load few files
  * @returns names of the files, below `folder`
  */
 export async function bundle(input, folder, { maps = false, places = folder, starts = {} } = {}) {
@@ -210,14 +211,14 @@ export async function bundle(input, folder, { maps = false, places = folder, sta
     sourcemap: maps,
     entryFileNames: "[name].js",
     chunkFileNames: ({ name }) => `lib/chunks/${name.split("~")[0]}-[hash].js`,
-    // the groups choose each chunk's modules one by one
+    // a group contains only the modules that it names, without their imports
     codeSplitting: { groups, includeDependenciesRecursively: false },
   });
   await bundled.close();
   return output.map(({ fileName }) => fileName);
 }
 
-/** Writes dist/ of a checkout, or of the package where `into` names its folder; removes what an earlier build left. */
+/** Writes dist/ of the checkout, or of the package in the folder `into`, and removes files of earlier builds. */
 export async function writeDist(into = root, { maps = true, benches = true } = {}) {
   const dist = path.join(into, "dist");
   const sourcesOf = (names) => Object.fromEntries(names.map((name) => [name, entryId(name)]));

@@ -8,7 +8,7 @@ import { tsImport } from "tsx/esm/api";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const PAGE = "docs/reference/commands.md";
 
-/** One example for each command that does something, by the words of the command. */
+/** One example for each command without further commands, by the words of the command. */
 export const EXAMPLES = {
   init: "hone init sums.ts --model Qwen/Qwen3-0.6B --data train.jsonl --reward rewards.py#accuracy",
   run: "hone run recipe.mjs --set training.steps=100",

@@ -17,7 +17,7 @@ const OPCODES = new Map([
   [0x144, "calls"], // CALL.REL: a 64-bit division, or a division rounded as IEEE demands
   [0x1f0, "wgmma"], // HGMMA
   [0x0ca, "r2ur"], // R2UR: copies a register to a uniform register
-  [0x02e, "waits"], // ACQBULK: waits for the kernel in front (griddepcontrol.wait)
+  [0x02e, "waits"], // ACQBULK: waits for the preceding kernel (griddepcontrol.wait)
 ]);
 
 /** Bits 73 to 75 of a load say how many bits each thread loads. */
@@ -29,8 +29,8 @@ const LOAD_BITS = new Map([
 ]);
 
 /**
- * Facts of one kernel's code. loads16 to loads128: the most global loads of so many bits that are asked for
- * together, without a store, branch or call between them. Kinds that a kernel has none of are left out.
+ * Returns facts of one kernel's code. loads16 to loads128: the most global loads of this many bits that are issued without a
+ * store, branch or call between them. Omits kinds of which the kernel has none.
  */
 export function factsOf(code) {
   const facts = {
@@ -60,7 +60,7 @@ export function factsOf(code) {
   return Object.fromEntries(Object.entries(facts).filter(([, count]) => count > 0));
 }
 
-/** Sections [name, bytes] of the 64-bit ELF file that starts at `start`. */
+/** Returns the sections [name, bytes] of the 64-bit ELF file that starts at `start`. */
 function* sections(bytes, start) {
   const file = bytes.subarray(start);
   const table = Number(file.readBigUInt64LE(0x28));
@@ -79,7 +79,7 @@ function* sections(bytes, start) {
 }
 
 /**
- * Every kernel in a cubin, or in an object whose device code is not compressed (nvcc --no-compress):
+ * Returns all kernels of a cubin, or of an object whose device code is not compressed (nvcc --no-compress):
  * [{ architecture: 90, name (mangled), ...facts }]. Empty if there is no readable code.
  */
 export function kernelsIn(bytes) {

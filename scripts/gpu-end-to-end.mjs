@@ -1,8 +1,8 @@
 // node scripts/gpu-end-to-end.mjs --out <rows.jsonl> [--device cuda|cpu] [--package <folder>] [--work <folder>] [--small]
-// What a user does on a GPU, from beginning to end, a JSON line for each thing as soon as it is done: doctor, the quick
-// start twice with its bits compared and once asynchronously, an answer, log-probs beside the CPU's, a LoRA step and a
-// full step with the shape of Qwen3-0.6B, tokens a second of whole models. scripts/gpu-check.sh calls it (part "node").
-// Nothing after a failure is left out. Exits with 1 where something failed. --small takes tiny shapes, for a rehearsal.
+// Does what a user does on a GPU and writes a JSON line after each task: doctor; the quick start twice, comparing the bits,
+// and once asynchronously; an answer; log-probs compared with the CPU's; a LoRA step and a full step with the shape of
+// Qwen3-0.6B; tokens per second of whole models. scripts/gpu-check.sh calls it (part "node"). Continues after a failure;
+// exits with 1 if a task failed. --small uses tiny shapes, for a rehearsal.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -23,17 +23,17 @@ import { optionsOf } from "./options.mjs";
 
 const USAGE =
   "node scripts/gpu-end-to-end.mjs --out <rows.jsonl> [--device cuda|cpu] [--package <folder>] [--work <folder>] [--small]";
-/** The time limit of one thing, so that one which hangs does not cost the others their time. */
+/** The time limit of a task, so that one that hangs leaves time for the others. */
 const LIMIT_MS = 150_000;
 /**
- * Of log-probs on a GPU, whose weights and activations are bf16, beside the CPU's in f32: twice the 0.07 by which these
- * move on the CPU alone when its weights are bf16 (`hone score --weights bf16`).
+ * The largest difference allowed between log-probs on a GPU, whose weights and activations are bf16, and on the CPU in f32:
+ * twice the 0.07 by which log-probs change on the CPU if its weights are bf16 (`hone score --weights bf16`).
  */
 const MOST_DIFFERENCE = 0.15;
 
 /**
- * The config.json of Qwen/Qwen3-0.6B as lib has it, which the package does not export; below it, a shape that any
- * machine computes at once.
+ * The config.json of Qwen/Qwen3-0.6B, copied from lib, because the package does not export it; below it, a shape that is
+ * fast on any machine.
  */
 export const SHAPE = {
   architectures: ["Qwen3ForCausalLM"],
@@ -88,7 +88,7 @@ const linesOf = (file) =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** The mean held-out score over the domains. */
+/** Returns the mean held-out score over the domains. */
 function meanScore([{ domains }]) {
   const scores = Object.values(domains).map((domain) => domain.score);
   return scores.reduce((a, b) => a + b) / scores.length;
@@ -104,11 +104,11 @@ function quickstart(context, name, ...more) {
 
 const stepsOf = (context, name) =>
   linesOf(path.join(context.work, name, "steps.jsonl")).map((step) => step.metrics);
-/** The part of a step that must be the same when a synchronous run is repeated: everything except times. */
+/** Matches the metrics that must be the same when a synchronous run is repeated: all except times. */
 const SAME = /^(loss|grad|update|reward|score|length|entropy|ratio|trained|mismatch|clip|advantage)\b/;
 const numbersOf = (metrics) => Object.entries(metrics).filter(([metric]) => SAME.test(metric));
 
-/** Returns the hash of the weights that the run ended with, and leaves them as the model folder <name>-model. */
+/** Exports a run's final weights to the model folder <name>-model and returns their hash. */
 function weightsOf(context, name) {
   hone(context, "export", "--run", name, "--out", `${name}-model`, "--force");
   return createHash("sha256")
@@ -116,7 +116,7 @@ function weightsOf(context, name) {
     .digest("hex");
 }
 
-/** The model that is asked and scored, whose tokenizer the large one has: made without the device, so that it is there. */
+/** Makes, without the device, the model for asking and scoring, and the tokenizer of the large model. */
 function madeHere(context) {
   command(context, ["recipes/quickstart.js", "--smoke", "--device", "cpu", "--dir", "base"]);
   return { sha256: weightsOf(context, "base") };
@@ -242,7 +242,7 @@ export function writeRandomModel(folder, config, tokenizerOf) {
 }
 
 /**
- * What is printed of each step: seconds, tokens a second, and how far the trainer's log-probs are from the engine's.
+ * The metrics to print for each step: seconds, tokens per second, and the difference of the trainer's and engine's log-probs.
  */
 const TOLD = [
   "time/step",
@@ -307,7 +307,7 @@ function bench(context) {
   return JSON.parse(hone(context, "bench", "--device", context.device, ...size, "--json"));
 }
 
-/** The most important things come first, so that they are known if time runs out. */
+/** The tasks, most important first, in case time runs out. */
 const THINGS = {
   doctor: (context) => ({ said: hone(context, "doctor").trim().split("\n") }),
   "a small model, on the CPU": madeHere,

@@ -1,7 +1,7 @@
-// node scripts/gpu-pack.mjs [--out build/gpu-pack] [--arch 90a] [--most-mib 45]: everything that scripts/gpu-check.sh runs
-// on a machine with a GPU, built here, as one archive to carry there: the device tests and benches, Node, and the
-// package with its core for that GPU. `gpu-check.sh --prebuilt <archive>` takes it; a checkout has to be there too.
-// Prints sizes and seconds. Exits with 1 where the archive is larger than it may be. Needs nvcc and xz, no GPU.
+// node scripts/gpu-pack.mjs [--out build/gpu-pack] [--arch 90a] [--most-mib 45]: builds an archive of everything that
+// scripts/gpu-check.sh runs, for a machine with a GPU: the device tests and benches, Node, and the package with its core for
+// that GPU. There `gpu-check.sh --prebuilt <archive>` uses it, which also needs a checkout. Prints sizes and seconds. Exits
+// with 1 if the archive is larger than --most-mib. Needs nvcc and xz, but no GPU.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -24,7 +24,7 @@ import { packPackage } from "./package.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const USAGE = "node scripts/gpu-pack.mjs [--out <folder>] [--arch <90a|80>] [--most-mib <n>]";
-/** Those of the package's dependencies that only compiling it needs. */
+/** Dependencies of the package that are needed only to compile it. */
 const FOR_BUILDING = ["cmake-js", "node-addon-api", "@types/node"];
 /** The files to pack: the programs, and the libraries that some of them open. */
 const PROGRAM = /^(?:(?:test|bench_cuda)_\w+|libfake_\w+\.so)$/;
@@ -56,7 +56,7 @@ function compile(arch) {
   return build;
 }
 
-/** The names of the tests that ask for a device, as ctest lists them; the program of each is test_<name>. */
+/** Returns the names of the tests that ask for a device, as ctest lists them; each has the program test_<name>. */
 const deviceTests = (build) =>
   [...must("ctest", ["--test-dir", build, "-N", "-L", "device"]).matchAll(/^ *Test *#\d+: (\w+)$/gm)].map(
     ([, name]) => name,
@@ -73,7 +73,7 @@ function copyPrograms(build, stage) {
   return tests.length;
 }
 
-/** The folders of the packages that the published one needs to run, with the packages that those need. */
+/** Returns the folders of all packages that the published package needs to run. */
 export function runtimePackages(from = root) {
   const lock = JSON.parse(readFileSync(path.join(from, "package-lock.json"), "utf8")).packages;
   const found = new Set();
@@ -116,7 +116,7 @@ function copyNode(stage) {
   must("strip", ["--strip-unneeded", node]);
 }
 
-/** Makes one archive in which similar programs lie close together, so that xz finds what they have in common. */
+/** Makes the archive, sorted by name and with a large window, so that xz finds what similar programs have in common. */
 function archive(stage, file) {
   rmSync(file, { force: true });
   must("bash", [

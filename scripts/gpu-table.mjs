@@ -1,6 +1,6 @@
-// What scripts/gpu-check.sh left, for people: how its parts ended, which promises are kept, and every figure beside its
-// floor, its target and the fastest peer. Markdown on stdout; needs no GPU. Of several folders (or archives) that have the
-// same part, the last one's counts.
+// Formats the results of scripts/gpu-check.sh: the result of each part, which promises hold, and each number with its floor,
+// its target and the fastest peer. Prints Markdown; needs no GPU. If several folders (or archives) have the same part, the
+// last one counts.
 //   node scripts/gpu-table.mjs bench/results/DATE-h100 > bench/results/DATE-h100/README.md
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
@@ -13,7 +13,7 @@ const PEER_OF_GEMM = "cublasLt";
 /** The largest difference allowed, as a fraction of the largest value; both sides round to bf16 once. */
 const MOST_DIFFERENCE = 0.02;
 
-/** The whole page. `files` has the text of summary.json, PART.json and PART.jsonl by name; any of them may be missing. */
+/** Returns the page. `files` has the text of summary.json, PART.json and PART.jsonl by name; any of them may be missing. */
 export function gpuTable(files) {
   const summary = JSON.parse(files["summary.json"] ?? "{}");
   return [
@@ -28,7 +28,7 @@ export function gpuTable(files) {
   ].join("\n");
 }
 
-/** The lines of a PART.jsonl, without one that was cut off in the middle. */
+/** Returns the lines of a PART.jsonl, parsed; skips a line that was cut off. */
 function linesOf(files, part) {
   return (files[`${part}.jsonl`] ?? "").split("\n").flatMap((line) => {
     try {
@@ -60,7 +60,7 @@ function programsList(files) {
     : ["", "## Programs that did not pass", ...table(["part", "program", "", "reason"], bad)];
 }
 
-/** Lists what tests noted about the device where nothing is right or wrong. */
+/** Lists the tests' notes about the device, which are neither passes nor failures. */
 function notesList(files) {
   const notes = linesOf(files, "tests").flatMap(({ program, notes = [] }) =>
     notes.map((text) => `- ${program}: ${text}`),
@@ -68,7 +68,7 @@ function notesList(files) {
   return notes.length === 0 ? [] : ["", "## Noted", ...notes];
 }
 
-/** Those of Hopper's kernels, or of the device's, then those of the portable ones where they were asked. */
+/** Returns the promises of the device's own kernels, and then, if they were tested too, of the portable kernels. */
 function promisesOf(files) {
   const portable = linesOf(files, "portable").filter(({ promise }) => promise !== undefined);
   return [
@@ -87,7 +87,7 @@ function promisesTable(lines) {
   return ["", "## Promises", ...table(["promise", "", "case"], rows)];
 }
 
-/** What a user did, and what each thing said: a list of numbers (one a step) as such, rows of whole models apart. */
+/** Formats the end-to-end tasks and their results; speeds of whole models get a separate table. */
 function endToEnd(things) {
   if (things.length === 0) return [];
   const said = ({ what: _, status: __, seconds: ___, reason, rows: ____, said, ...rest }) =>
@@ -185,7 +185,7 @@ function target(row) {
   return { text: percent(row.targetOfFloor), met: row.ofFloor >= row.targetOfFloor };
 }
 
-/** How many times as fast as the fastest library on the same shape; above 1 is ours. */
+/** Returns our speed divided by the fastest library's on the same shape: above 1 we are faster. */
 function beside(row, peers) {
   const others = peers
     .filter((p) => p.bench === row.bench && p.microseconds > 0)
@@ -206,7 +206,7 @@ function table(head, rows) {
   return [line(head), `|${head.map(() => "---").join("|")}|`, ...rows.map(line)];
 }
 
-/** The text of a folder's files by name, or of the files in its archive if it has one. */
+/** Returns the texts of a folder's files by name, or of the files in its archive if it has one. */
 export function filesOf(place) {
   if (!existsSync(place)) return {};
   const archive = statSync(place).isDirectory() ? path.join(place, "gpu-check.tar.gz") : place;
@@ -225,7 +225,7 @@ function textsIn(folder) {
   return Object.fromEntries(names.map((name) => [name, readFileSync(path.join(folder, name), "utf8")]));
 }
 
-/** Puts the parts of several calls side by side: a part's files are those of the last call that ran it. */
+/** Merges the results of several calls: a part's files are those of the last call that ran it. */
 export function merged(calls) {
   const parts = calls.flatMap((files) => JSON.parse(files["summary.json"] ?? "{}").parts ?? []);
   const files = Object.assign({}, ...calls);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What the GPU's FP32 head loses where it rounds its gradient, against float64 (docs/explanation/numerics.md). Needs numpy.
+"""Measures the rounding errors of the gradient of the GPU's FP32 head against float64 (docs/explanation/numerics.md). Needs numpy.
 
     python3 scripts/head-gradient.py [vocabulary] [width] [rows] [entropy bonus]
 
-Random activations and weights; targets are drawn from the softmax, slopes a are normal. For each spread of the logits:
-the distance of dh and dw from the float64 gradient at the same (bf16) activations, relative, Euclidean, when one thing is
-rounded as csrc/kernels/cuda/lm_head_grad.cu does, and all of them; first of all, what bf16 activations do by themselves.
+Activations and weights are random, targets are drawn from the softmax, slopes a are normal. For each spread of the logits
+it prints the relative Euclidean distance of dh and dw from the float64 gradient at the same bf16 activations: with each
+single rounding of csrc/kernels/cuda/lm_head_grad.cu, and with all of them. The first line is the effect of rounding the
+activations to bf16.
 """
 import sys
 
@@ -13,7 +14,7 @@ import numpy as np
 
 
 def bf16(x):
-    """Rounded to nearest even, as float64."""
+    """Returns x rounded to the nearest bf16 (ties to even), as float64."""
     bits = np.asarray(x, np.float32).view(np.uint32)
     return ((bits + ((bits >> 16) & 1) + 0x7FFF) & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
 
@@ -23,7 +24,7 @@ def same(x):
 
 
 def gradient(h, w, targets, a, b, w_z=None, w_dh=None, round_dz=same, round_dh=same):
-    """dh [T, C] and dw [V, C] of sum a log p(target) + b H; w_z, w_dh: the weights that a product reads instead of w."""
+    """Returns dh [T, C] and dw [V, C] of sum a log p(target) + b H. w_z, w_dh: weights for the products z and dh in place of w."""
     z = h @ (w if w_z is None else w_z).T
     z -= z.max(axis=1, keepdims=True)
     log_p = z - np.log(np.exp(z).sum(axis=1, keepdims=True))

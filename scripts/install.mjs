@@ -38,15 +38,14 @@ function prebuildLoads() {
 }
 
 /**
- * In a checkout `npx hone` first installs the checkout into a folder of npx, for which the existing build is good
- * enough.
+ * In a checkout, `npx hone` first installs the checkout into a folder of npx, where the existing build is sufficient.
  */
 function isBuiltForNpx() {
   const file = path.join(root, "build/Release/hone.node");
   return process.env.npm_command === "exec" && existsSync(file) && loads(file);
 }
 
-/** Says in words which build tools are missing. */
+/** Returns the missing build tools, as a text. */
 function missingTools() {
   const output = (command) => spawnSync(command, ["--version"], { encoding: "utf8" }).stdout ?? "";
   const has = (...commands) => commands.some((command) => command !== undefined && output(command) !== "");

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Verdicts of `hone eval` beside those of lm-evaluation-harness on one fixed set of completions.
+"""Compares the verdicts of `hone eval` and of lm-evaluation-harness on a fixed set of completions.
 
     pip install --no-deps lm-eval && pip install numpy pyyaml      # tried with lm-eval 0.4.13
     python scripts/lm-eval-agreement.py
 
-A server of canned answers takes the part of the model: seed k of a problem is the k-th way to write its answer, right
-or wrong. `hone eval --endpoint` asks it the suites from files in their published shape and judges; the same texts then
-go through the harness's own scorers. Prints, by suite and way of writing, how often each called the answer right.
+A server of prepared answers replaces the model: for seed k it writes a problem's right or wrong answer in the k-th way.
+`hone eval --endpoint` sends it the problems of suites, from files in their published format, and judges the answers; then
+the harness's scorers judge the same texts. Prints for each suite and way of writing how often each judged an answer right.
 """
 import gzip
 import importlib.util
@@ -30,7 +30,7 @@ def comma(n):
     return f"{n:,}"
 
 
-# Ways to write an answer: name, text of the answer a, whether it is right. `w` is a wrong one.
+# Ways to write an answer: name, text for the right answer a and a wrong answer w, whether the text is right.
 NUMBER_FORMS = [
     ("boxed", lambda a, w: f"So the answer is \\boxed{{{a}}}.", True),
     ("boxed in dollars, bold", lambda a, w: f"**Answer:** $\\boxed{{{a}}}$", True),
@@ -72,7 +72,7 @@ def wrong_number(a):
 
 
 def make_suites():
-    """Name to (file rows in the published shape, right answers, wrong answers, forms)."""
+    """Returns by name: (file rows in the published format, right answers, wrong answers, forms)."""
     numbers = [str(random_numbers.randint(1000, 99999)) for _ in range(PROBLEMS)]
     short = [str(random_numbers.randint(10, 998)) for _ in range(PROBLEMS)]
     options = [[f"option {j} of {i}" for j in range(random_numbers.randint(4, 10))] for i in range(PROBLEMS)]
@@ -128,7 +128,7 @@ def serve(suites):
 
 
 def hone_verdicts(suites, folder):
-    """(suite, problem, form) to whether `hone eval` calls the canned answer right."""
+    """Returns by (suite, problem, form) whether `hone eval` judges the prepared answer right."""
     server = serve(suites)
     judged = {}
     for suite, (rows, _, _, forms) in suites.items():
@@ -153,8 +153,8 @@ def hone_verdicts(suites, folder):
 
 
 def harness():
-    """Scorers of lm-evaluation-harness by suite: (row, text) to right or wrong."""
-    for name in ("datasets", "sacrebleu"):  # imported beside what is used here, for other tasks
+    """Returns lm-evaluation-harness's scorer for each suite: a function of (row, text) that returns whether it is right."""
+    for name in ("datasets", "sacrebleu"):  # the harness imports these for other tasks
         if importlib.util.find_spec(name) is None:
             sys.modules[name] = types.ModuleType(name)
     import yaml

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""A tiny Phi-3 with longrope and transformers' log-probabilities in float64: test/fixtures/models/longrope.
+"""Makes a tiny Phi-3 with longrope, and transformers' log-probabilities for it in float64: test/fixtures/models/longrope.
 
   python3 scripts/make-longrope-golden.py test/fixtures/models/longrope        needs torch and transformers
 
-Sequences of 4,096 tokens (short factors) and of 4,097 and 4,300 (long ones); token i is (7 i i + 13 i) mod 48. Kept: by
-sequence length, the log-probability of the token after each of some positions.
+The sequences have 4,096 tokens (short factors), 4,097 and 4,300 (long factors); token i is (7 i i + 13 i) mod 48. The golden
+file has, by sequence length, the log-probability of the token after each of some positions.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Goldens of adapters: a tiny Llama, Qwen3.5 or Qwen3-MoE with W + s B A in float64 PyTorch, as PEFT has it, and ten AdamW steps of it.
+"""Makes goldens of adapters: W + s B A as in PEFT for a tiny Llama, Qwen3.5 or Qwen3-MoE, in float64 PyTorch, and ten AdamW steps.
 
 python3 scripts/make-lora-goldens.py test/fixtures/peft           # needs torch, transformers, safetensors
-python3 scripts/make-lora-goldens.py test/fixtures/peft-hybrid    # a folder of this name: Qwen3.5
-python3 scripts/make-lora-goldens.py test/fixtures/peft-experts   # likewise: Qwen3-MoE, experts and attention
+python3 scripts/make-lora-goldens.py test/fixtures/peft-hybrid    # a name that ends in "hybrid": Qwen3.5
+python3 scripts/make-lora-goldens.py test/fixtures/peft-experts   # in "experts": Qwen3-MoE, experts and attention
 """
 import sys
 import torch, json, math, os
@@ -26,7 +26,7 @@ class L(torch.nn.Module):
         A=(torch.rand(r,base.in_features)*2-1)/math.sqrt(base.in_features); B=torch.randn(base.out_features,r)*0.05
         s.A=torch.nn.Parameter(A.float().double()); s.B=torch.nn.Parameter(B.float().double()); ad[name]=s
     def forward(s,x): return s.base(x)+alpha/r*((x@s.A.T)@s.B.T)
-class E(torch.nn.Module):  # of a parameter [experts, out, in]: A_e is rows e r to (e + 1) r of A, column j of B_e column j E + e of B
+class E(torch.nn.Module):  # adapts a parameter [E, out, in]: A_e is rows e r to (e + 1) r of A; column j of B_e is column j E + e of B
     def __init__(s,shape,name):
         super().__init__(); n,o,i=shape
         A=(torch.rand(n*r,i)*2-1)/math.sqrt(i); B=torch.randn(o,n*r)*0.05

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Golden numbers of tiny twins of published models: test/fixtures/models/goldens.json.
+"""Makes golden numbers of tiny versions of published models: test/fixtures/models/goldens.json.
 
-  python3 scripts/make-model-goldens.py [name ...]       needs torch and transformers; names: these models alone
+  python3 scripts/make-model-goldens.py [name ...]       needs torch and transformers; names: only these models
 
-published.json has config.json of each model as its authors published it. A twin keeps every field and shrinks sizes;
-its weights come from a formula (`weights`), which test/csrc/contract/published_models.test.cc has too, so that none
-are stored. Kept: log-probabilities of some ids, and of every tensor's gradient its norm and its product with the tensor
-that the formula gives under another seed; then, of one step of torch.optim.AdamW on the mean loss, the loss before and
-after it, the norm of the whole gradient before it is clipped, and of every tensor's change the same two numbers.
-Of hybrids and mixtures the ids, too, that follow greedily. Computed in float64. `parameters` in published.json is
-counted by transformers from the published config, on the meta device. transformers keeps the matrices of a layer's
-experts as one tensor: here each has the name that published files give it.
+published.json has each model's config.json as published. A tiny version has the same fields with smaller sizes; its weights
+come from a formula (`weights`), which test/csrc/contract/published_models.test.cc also has, so that no weights are stored.
+The goldens are, computed in float64: log-probabilities of some ids; two numbers for each tensor's gradient, its norm and its
+inner product with the tensor that the formula gives with another seed; for one step of torch.optim.AdamW on the mean loss,
+the loss before and after, the gradient's norm before clipping, and the same two numbers for each tensor's change; for
+hybrids and mixtures also the ids of greedy generation. transformers counts `parameters` in published.json from the published
+config, on the meta device. It stores the matrices of a layer's experts as one tensor; here each has its name in published
+files.
 """
 
 import copy
@@ -31,7 +31,7 @@ MASK = (1 << 64) - 1
 
 
 def uniform(name, count):
-    """Splitmix64 of FNV-1a(name) + i, top 24 bits, in [-1, 1)."""
+    """Returns numbers in [-1, 1): the top 24 bits of Splitmix64 of FNV-1a(name) + i."""
     seed = 0xCBF29CE484222325
     for byte in name.encode():
         seed = (seed ^ byte) * 0x100000001B3 & MASK
@@ -58,13 +58,13 @@ def weights(name, shape, offset):
 
 
 def layers_of(text):
-    """Enough of them for every kind that the model has."""
+    """Returns a number of layers that includes every kind that the model has."""
     if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4"):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
     if text["model_type"].startswith(("qwen3_5", "qwen3_next")):
-        return 5  # the last one of the other kind
+        return 5  # the fourth layer has attention
     if text["model_type"] == "lfm2":
         return 4
     if text.get("first_k_dense_replace"):
@@ -73,7 +73,7 @@ def layers_of(text):
 
 
 def is_qwen_vl(config):
-    """Their text models rotate by positions of three axes, which only the whole model makes of text."""
+    """True for models whose rotary positions have three axes, which only the whole model computes, not its text model."""
     return config["model_type"] in ("qwen2_5_vl", "qwen3_vl")
 
 
@@ -88,9 +88,9 @@ def shrink_text(text):
     even = text["hidden_size"] == heads * text.get("head_dim", text["hidden_size"] // heads)
     width = kv_small * group * HEAD_DIM if even else 24
     small.update(hidden_size=width, intermediate_size=20, vocab_size=VOCABULARY)
-    if "block_ff_dim" in text:  # LFM2's names of sizes; the MLP gets two thirds of it, as a multiple
+    if "block_ff_dim" in text:  # LFM2's names; the MLP's width is two thirds of block_ff_dim, rounded up
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
-    if "shared_intermediate_size" in text:  # a hybrid's sizes must agree, even without a layer that has them
+    if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
     for name in ("num_experts", "num_local_experts", "n_routed_experts"):
         if text.get(name):
@@ -101,13 +101,13 @@ def shrink_text(text):
         small["shared_expert_intermediate_size"] = EXPERT_WIDTH + 2
     if "head_dim" in text or not even or text["model_type"].startswith("gemma"):
         small["head_dim"] = HEAD_DIM
-    # An id that the small vocabulary lacks is refused by transformers; none reaches a logit.
+    # transformers refuses ids outside the small vocabulary; these ids do not affect logits.
     small.update({name: 1 for name, value in text.items() if name.endswith("_token_id") and value is not None})
-    if defaults.pad_token_id is not None:  # its row of the embedding has no gradient
+    if defaults.pad_token_id is not None:  # the embedding's row of this id gets no gradient
         small["pad_token_id"] = 1
     for name in [name for name in text if name.startswith("linear_") and name.endswith("_head_dim")]:
         small[name] = text[name] * HEAD_DIM // 128
-    if "linear_num_value_heads" in text:  # as many of them a key head
+    if "linear_num_value_heads" in text:  # keeps the number of value heads per key head
         share = text["linear_num_value_heads"] // text["linear_num_key_heads"]
         small.update(linear_num_key_heads=2, linear_num_value_heads=2 * share)
     for name in ("layer_types", "no_rope_layers"):
@@ -117,7 +117,7 @@ def shrink_text(text):
         small["sliding_window"] = WINDOW
     scaling = text.get("rope_scaling") or {}
     if "mrope_section" in scaling:
-        small["rope_scaling"] = {**scaling, "mrope_section": [2, 1, 1]}  # pairs of dimensions, of HEAD_DIM / 2
+        small["rope_scaling"] = {**scaling, "mrope_section": [2, 1, 1]}  # HEAD_DIM / 2 pairs of dimensions
     if "short_factor" in scaling:
         pairs = int(HEAD_DIM * text.get("partial_rotary_factor", 1.0)) // 2
         small["rope_scaling"] = {
@@ -128,7 +128,7 @@ def shrink_text(text):
 
 
 def shrink_vision(vision, text):
-    """No pixel is seen: of the vision part the sizes alone matter."""
+    """Shrinks the vision model, which gets no images: only its sizes must be valid."""
     small = {**vision, "depth": 1, "hidden_size": 8, "intermediate_size": 8, "num_heads": 2}
     small.update(out_hidden_size=text["hidden_size"], fullatt_block_indexes=[0], deepstack_visual_indexes=[0])
     return {name: small[name] for name in vision}
@@ -143,7 +143,7 @@ def shrink(config):
 
 
 def text_config_of(config):
-    whole = transformers.AutoConfig.for_model(**copy.deepcopy(config))  # some write into what they are given
+    whole = transformers.AutoConfig.for_model(**copy.deepcopy(config))  # some configs modify their arguments
     return whole.get_text_config()
 
 
@@ -161,13 +161,13 @@ def model_of(config, device):
 
 
 def parameters_of(model):
-    """Those of the text model, by the names that it has alone."""
+    """Returns the text model's parameters, by its own names."""
     named = [(n.replace(".language_model.", "."), p) for n, p in model.named_parameters() if ".visual." not in n]
     return dict(named)
 
 
 def experts_in(name, tensor):
-    """Matrices of a tensor [E, ..] by their names in files, each with what takes it out of such a tensor."""
+    """Yields the file name of each matrix in a tensor [E, ..], with a function that selects it from such a tensor."""
     layer, part = name.rsplit(".mlp.experts.", 1)
     width = tensor.shape[1] // 2
     if part == "down_proj":
@@ -192,10 +192,10 @@ def in_files(name, model_type):
 
 
 def tensors_of(model):
-    """(name in files, tensor of the model, what takes it out of that tensor or out of its gradient)."""
+    """Yields (name in files, tensor of the model, function that selects it from that tensor or from its gradient)."""
     kind = model.config.get_text_config().model_type
     for name, tensor in parameters_of(model).items():
-        if ".mlp.experts." in name and kind != "gpt_oss":  # whose files have them as the model does
+        if ".mlp.experts." in name and kind != "gpt_oss":  # gpt-oss files store them as transformers does
             yield from ((in_files(n, kind), tensor, take) for n, take in experts_in(name, tensor))
         else:
             yield in_files(name, kind), tensor, lambda whole: whole
@@ -205,13 +205,13 @@ def tensors_of(model):
 
 
 def two_numbers(name, values):
-    """Norm of a tensor, and its product with the one that the formula gives under another seed."""
+    """Returns a tensor's norm, and its inner product with the tensor that the formula gives with another seed."""
     other = torch.from_numpy(weights("gradient of " + name, tuple(values.shape), 1))
     return values.double().norm().item(), (values * other).sum().item()
 
 
 def adamw_step(model, loss_of):
-    """What has two dimensions, or three of experts, decays, but no bias; nothing else. eps is large, so that no element's first step hangs on its gradient's sign."""
+    """Matrices and experts' tensors decay, biases and vectors do not. eps is large, so that no element's first step depends only on its gradient's sign."""
     named = parameters_of(model).items()
     parameters = [p for _, p in named]
     is_matrix = {name: (p.dim() == 2 or ".mlp.experts." in name) and not name.endswith("_bias") for name, p in named}
@@ -236,7 +236,7 @@ def has_experts(config):
 
 
 def greedy_of(model, ids):
-    """The ids that follow, one after the other, with the cache that a model with recurrent states keeps."""
+    """Returns the ids that greedy generation appends, computed with the model's cache."""
     model.generation_config = transformers.GenerationConfig(max_new_tokens=GREEDY, do_sample=False, pad_token_id=1)
     with torch.no_grad():
         return model.generate(torch.tensor([ids]))[0, len(ids) :].tolist()

@@ -1,7 +1,7 @@
-// npm run mutants: what the tests catch. Makes one wrong edit of a kept list (test/mutants/<module>.json) at a time, in a
-// copy of the tree, and runs the tests that must notice. Fails when a mutant survives or its text is no longer there.
+// npm run mutants: checks that the tests find errors. Applies the wrong edits (mutants) of test/mutants/<module>.json one at
+// a time to a copy of the tree and runs the tests that must fail. Fails if a mutant survives or its text no longer occurs.
 //   npm run mutants -- --only rewards,metrics --matching "stood still"    --list
-// TypeScript by vitest; C++ by the one test program, built as ctest builds it, in build/mutants/cpp.
+// TypeScript is tested by vitest, C++ by the test programs of the mutant, built in build/mutants/cpp.
 import { spawnSync } from "node:child_process";
 import {
   existsSync,
@@ -43,13 +43,13 @@ const COPIED = [
   "biome.json",
 ];
 
-/** The path of the test that mirrors a source file. */
+/** Returns the path of the test file that corresponds to a source file. */
 export const testOf = (file) =>
   file.startsWith("csrc/")
     ? `test/csrc/${file.slice(5).replace(/\.(cc|h)$/, ".test.cc")}`
     : `test/${file.slice(4).replace(/\.ts$/, ".test.ts")}`;
 
-/** Modules with their mutants { file, find, replace, why, tests }; without `tests` in the list: the mirrored one. */
+/** Returns modules with their mutants { file, find, replace, why, tests }; `tests` defaults to the file's own test. */
 export function readMutants() {
   const modules = readdirSync(lists).filter((name) => name.endsWith(".json"));
   return modules.sort().map((name) => ({
@@ -68,8 +68,8 @@ export function mutated(text, { find, replace }) {
 }
 
 /**
- * Makes `to` what `from` is. A file that is the same stays untouched: its time tells ninja that nothing is to be built,
- * and that of one in which a mutant was that something is.
+ * Makes `to` equal to `from`. Does not write files that are already equal, so that ninja, which compares times, rebuilds
+ * only files that changed, such as one that had a mutant.
  */
 function mirror(from, to) {
   if (!statSync(from).isDirectory()) {
@@ -84,7 +84,7 @@ function mirror(from, to) {
   for (const name of names) mirror(path.join(from, name), path.join(to, name));
 }
 
-/** Makes a tree into which mutants are put: it copies the sources, and links what is built and installed. */
+/** Makes a tree for mutants: copies the sources, and links the build folders and node_modules. */
 function copyTree(name) {
   const tree = path.join(root, "build/mutants", name);
   mkdirSync(tree, { recursive: true });
@@ -97,10 +97,10 @@ function copyTree(name) {
   return tree;
 }
 
-/** Runs a command, in a process group of its own: a worker of vitest's that a mutant keeps in a loop outlives vitest. */
+/** Runs a command in its own process group, and kills the group: a vitest worker in an endless loop outlives vitest. */
 export function run(command, args, cwd, timeout = LIMIT_MS) {
   const limits = { timeout, maxBuffer: 1 << 28, killSignal: "SIGKILL" };
-  const env = { ...process.env, HONE_TEST_ALL: "landing" }; // the test that notices a mutant may be a long one
+  const env = { ...process.env, HONE_TEST_ALL: "landing" }; // the test that finds a mutant may be a long one
   const result = spawnSync(command, args, { cwd, env, encoding: "utf8", detached: true, ...limits });
   try {
     if (result.pid > 0) process.kill(-result.pid, "SIGKILL");
@@ -110,13 +110,13 @@ export function run(command, args, cwd, timeout = LIMIT_MS) {
   return result;
 }
 
-/** Says what vitest's exit status and report mean. A worker that crashed shows in the status alone. */
+/** Returns the outcome by vitest's exit status and report. Only the status shows a worker that crashed. */
 export function outcomeOf(status, { numFailedTests, numPassedTests, success }) {
   if (numFailedTests > 0 || (status !== 0 && numPassedTests > 0)) return "failed";
   return success && numPassedTests > 0 ? "passed" : "broken";
 }
 
-/** Returns "passed", "failed", or "broken": the tests did not even start. */
+/** Returns "passed", "failed", or "broken" if the tests did not start. */
 function runVitest(tree, tests, limitMs) {
   const report = path.join(tree, "mutants-report.json");
   rmSync(report, { force: true });
@@ -132,13 +132,13 @@ function runVitest(tree, tests, limitMs) {
   return outcomeOf(status, JSON.parse(readFileSync(report, "utf8")));
 }
 
-/** The name that CMake gives to the program of a test source. */
+/** Returns CMake's name of the program of a test source. */
 const program = (test) => `test_${test.slice("test/csrc/".length, -".test.cc".length).replaceAll("/", "_")}`;
 
 function runPrograms(tree, tests, limitMs) {
   const build = path.join(root, "build/mutants/cpp");
   if (!existsSync(path.join(build, "build.ninja"))) {
-    // Tests of CUDA sources run in the emulation: a test that is skipped would let every mutant live.
+    // Tests of CUDA sources run in the emulation; if they were skipped, all their mutants would survive.
     const modules = ["HONE_TESTS=ON", "HONE_ADDON=OFF", "HONE_CUDA=OFF", "HONE_CUDA_SHIM=ON"];
     const options = [...modules, "CMAKE_BUILD_TYPE=Release", "CMAKE_CXX_FLAGS_RELEASE=-O1"];
     const flags = options.map((option) => `-D${option}`);
@@ -171,10 +171,10 @@ function tryMutant(tree, mutant, limitMs) {
   }
 }
 
-/** The time limit of tests with a mutant, which may loop for ever: a multiple of their time without one. */
+/** Returns the time limit of tests with a mutant, which may loop for ever: a multiple of their time without one. */
 export const limitOf = (healthyMs) => Math.ceil(Math.max(LEAST_LIMIT_MS, SLOWER * healthyMs));
 
-/** Modules and, of each, the mutants whose file or reason has a text in it. Throws where there are none. */
+/** Returns the mutants whose file or reason contains a text, by module. Throws if there are none. */
 export function chosen(all, { only, matching = "" }) {
   const wanted = only?.split(",");
   const unknown = wanted?.find((name) => !all.some(({ module }) => module === name));

@@ -1,6 +1,5 @@
-// Knows the names of the C++ test programs, reads what ctest prints of them, and records the sources with which all of
-// them passed. node scripts/native-tests.mjs prints "passed" if the last whole run passed with these sources, otherwise
-// "changed".
+// Names the C++ test programs, parses ctest's output, and records the sources with which all of them passed.
+// node scripts/native-tests.mjs prints "passed" if all C++ tests have passed with these sources, otherwise "changed".
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
@@ -9,10 +8,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 /** The files on which the result of the C++ tests depends; the addon's own files are tested from TypeScript. */
 const SOURCES = ["CMakeLists.txt", "csrc", "test/csrc", "scripts/test.mjs", "scripts/cuda-resources.mjs"];
 const NOT_TESTED = /^csrc\/addon\//;
-/** A whole run that passes writes this file, which is committed. */
+/** A complete run that passes writes this file, which is committed. */
 export const PASSED = "test/csrc/passed.json";
 
-/** The SHA-256 of the names and contents of the sources. */
+/** Returns the SHA-256 of the names and contents of the sources. */
 export function sourcesHash(root) {
   const files = SOURCES.flatMap((at) =>
     at.includes(".")
@@ -37,8 +36,8 @@ export function havePassed(root) {
 }
 
 /**
- * Targets of the programs of some modules: "core/json.test.cc" -> "test_core_json", as CMakeLists.txt names them. Throws
- * where a name is that of none.
+ * Returns the targets of the programs of some modules: "core/json.test.cc" -> "test_core_json", as in CMakeLists.txt.
+ * Throws for a name without a test.
  */
 export function testPrograms(sources, modules) {
   const names = sources
@@ -58,8 +57,8 @@ export function testPrograms(sources, modules) {
 }
 
 /**
- * The pattern by which ctest -R finds the same modules and programs. It has one group however many they are, since
- * CMake allows nine.
+ * Returns the pattern with which ctest -R finds the same modules and programs. It has a single group, because CMake allows
+ * only nine.
  */
 export function testPattern(modules) {
   const programs = modules.filter((name) => name.includes("/")).map((name) => name.replaceAll("/", "_"));
@@ -80,8 +79,8 @@ export function programResult(line) {
 }
 
 /**
- * Counts the cases in what the programs printed. A run that failed, or in which no program printed a count, has at
- * least one failed case.
+ * Counts the cases in the programs' output. A run that failed, or in which no program printed a count, has at least one
+ * failed case.
  */
 export function countCases(text, isGood) {
   const count = { passed: 0, failed: 0, skipped: 0 };
@@ -96,7 +95,7 @@ export function countCases(text, isGood) {
   return count;
 }
 
-/** Says why cases were skipped, and how many: "skipped 12: no golden data". */
+/** Returns the reasons for skipped cases, with their numbers: "skipped 12: no golden data". */
 export function skipLines(text) {
   const reasons = new Map();
   for (const [, reason] of text.matchAll(/^ *skipped: (.+)$/gm))

@@ -1,6 +1,6 @@
-// npm run package: the package as it is published, from a checkout whose dist/ is compiled. Stages it in a folder of build/:
-// JavaScript bundled by entry (a process loads some ten files instead of four hundred), declarations bundled by entry
-// point, the C++ sources as one archive, the prebuilt core; then packs it into this folder.
+// npm run package: makes the published package from a checkout whose dist/ is compiled. Stages it in a folder of build/:
+// JavaScript bundled by entry, so that a process loads about ten files instead of four hundred; declarations bundled by
+// entry point; the C++ sources as one archive; the prebuilt core. Then packs it into this folder.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -10,10 +10,10 @@ import { must } from "./must.mjs";
 import { architectures, prebuild } from "./prebuild.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-/** Files copied as they are; the rest of scripts/ is for a checkout. */
+/** Files copied unchanged. SCRIPTS: those of scripts/ that an installed package needs. */
 const COPIED = ["LICENSE", "README.md", "CMakeLists.txt", "binding.gyp", "docs", "recipes"];
 const SCRIPTS = ["install", "build-native", "build-cache", "build-progress"];
-/** Files beside dist/, where lib/ finds them by packageRoot(). */
+/** Files copied next to dist/, where lib/ finds them by packageRoot(). */
 export const READ_AT_RUN_TIME = [
   "lib/live/page",
   "lib/native/stamp.ts",
@@ -23,14 +23,14 @@ export const READ_AT_RUN_TIME = [
 
 const text = (...at) => readFileSync(path.join(root, ...at), "utf8");
 
-/** The entry points of package.json: their sources below the checkout, without the extension. */
+/** Returns the sources of package.json's entry points, relative to the checkout and without the extension. */
 export function entryPoints() {
   return Object.values(JSON.parse(text("package.json")).exports).flatMap(({ types }) =>
     types === undefined ? [] : [types.replace(/^\.\/dist\//, "").replace(/\.d\.ts$/, "")],
   );
 }
 
-/** Writes the declarations of the package's entry points into `dist`: a file each, and some for what they share. */
+/** Writes the declarations of the package's entry points into `dist`: one file each, and files for shared declarations. */
 export async function writeDeclarations(dist) {
   mkdirSync(path.join(root, "build"), { recursive: true });
   const types = mkdtempSync(path.join(root, "build/types-"));
@@ -47,7 +47,7 @@ async function bundleDeclarations(types, dist) {
   must(process.execPath, [tsc, "-p", path.join(root, "tsconfig.build.json"), "--outDir", types], {
     cwd: root,
   });
-  const { dts } = await import("rolldown-plugin-dts"); // imported here alone: only a release needs it
+  const { dts } = await import("rolldown-plugin-dts"); // imported here, because only a release needs it
   const bundled = await rolldown({
     input: Object.fromEntries(entryPoints().map((name) => [name, path.join(types, `${name}.d.ts`)])),
     external: (name) => /^[a-z@]/.test(name),
@@ -65,14 +65,14 @@ async function bundleDeclarations(types, dist) {
   return output.map(({ fileName }) => fileName);
 }
 
-/** Puts the reference lines of a declaration file before its bundle, since the bundler leaves them out. */
+/** Copies a declaration file's reference lines to its bundle, because the bundler omits them. */
 function keepReferences(from, to) {
   const references = readFileSync(from, "utf8").match(/^\/\/\/ <reference .*\n/gm) ?? [];
   const bundled = readFileSync(to, "utf8").replace(/^\/\/\/ <reference .*\n/gm, "");
   writeFileSync(to, references.join("") + bundled);
 }
 
-/** The package.json that npm reads, without the scripts of a checkout. */
+/** Returns the published package.json, without the scripts of a checkout. */
 function manifest() {
   const { devDependencies: _, scripts, files: __, ...published } = JSON.parse(text("package.json"));
   return { ...published, scripts: { install: scripts.install } };
@@ -96,14 +96,14 @@ async function stagePackage(stage, folders) {
 }
 
 /**
- * Packs the staged package into `into`; npm's description of the tarball: filename, size, entryCount.
- * @param prebuilt processors that it has a prebuilt core for; each takes minutes to compile the first time.
+ * Packs the staged package into `into`; returns npm's description of the tarball: filename, size, entryCount.
+ * @param prebuilt processors for which it gets a prebuilt core; each takes minutes to compile the first time.
  */
 export async function packPackage(into, { prebuilt = [process.arch] } = {}) {
-  // Building takes seconds if nothing has changed; a core of older sources must not be packed.
+  // Always builds, so that the package never gets a core of older sources; without changes that takes seconds.
   const folders = prebuilt.map((arch) => path.relative(root, prebuild(arch)));
   mkdirSync(path.join(root, "build"), { recursive: true });
-  // a folder of its own: .ci/run packs at the same time as a test that does
+  // A unique folder, because .ci/run packs at the same time as a test.
   const stage = mkdtempSync(path.join(root, "build/package-"));
   try {
     await stagePackage(stage, folders);

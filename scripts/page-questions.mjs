@@ -1,7 +1,7 @@
-// node scripts/page-questions.mjs <run> <other run> [--package <folder>] [--earlier]: a daily user's six questions, asked of
-// the page in a browser (/usr/bin/chromium): clicks until the answer is in sight, and seconds, the median of three. The
-// seconds are the machine's, from the address on; a reader's own come on top. --package names another checkout's page;
-// --earlier goes the ways that the page of c432c4e5 had.
+// node scripts/page-questions.mjs <run> <other run> [--package <folder>] [--earlier]: measures in a browser
+// (/usr/bin/chromium) how many clicks and seconds (median of three) it takes until the page shows the answer to each of six
+// common questions. The seconds are those of the machine, from opening the address; the reader's time is not included.
+// --package: the page of another checkout; --earlier: the clicks that the page of c432c4e5 needed.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -13,7 +13,7 @@ const TRIES = 3;
 const PATIENCE_MS = 20_000;
 const LOOK_MS = 25;
 
-/** `clicks`: what is pressed, in order. `seen`: the answer in the text of the page. `earlier`: the same of c432c4e5. */
+/** `clicks`: elements to click, in order. `seen`: the answer in the page's text. `earlier`: both for the page of c432c4e5. */
 const QUESTIONS = [
   {
     asks: "What do I see in three seconds?",
@@ -84,7 +84,7 @@ try {
   await browser.close();
 }
 
-/** Seconds from opening the address until the answer is in sight; throws if it does not appear. */
+/** Returns the seconds from opening the address until the page shows the answer; throws if it does not appear. */
 async function answered(dirs, { clicks, seen }) {
   const live = await LiveServer.open(dirs);
   const page = await browser.newPage({ viewport: { width: 1440, height: 1000 } });

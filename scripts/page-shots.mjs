@@ -1,6 +1,6 @@
-// node scripts/page-shots.mjs <folder for pictures> <run> [<other run> …]: every tab of the page of these runs in a browser
-// (/usr/bin/chromium) at 400, 1000, 1440 and 2000 pixels, light and dark, from top to bottom: <tab>-<width>-<theme>.png.
-// Prints what an eye does not see: errors of the page, and where it is wider than the screen.
+// node scripts/page-shots.mjs <folder for pictures> <run> [<other run> …]: takes a screenshot <tab>-<width>-<theme>.png of
+// every tab of these runs' page in a browser (/usr/bin/chromium), at 400, 1000, 1440 and 2000 pixels, light and dark, from
+// top to bottom. Prints problems that pictures do not show: errors of the page, and tabs wider than the screen.
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,7 +10,7 @@ import { tsImport } from "tsx/esm/api";
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const WIDTHS = [400, 1000, 1440, 2000];
 const HEIGHT = 1000;
-/** A list may have no end: its beginning is enough. */
+/** Limits the pictures of very long lists. */
 const MOST_HEIGHT = 4000;
 const THEMES = ["light", "dark"];
 const TABS = [
@@ -41,7 +41,7 @@ async function tabsAt(width, colorScheme) {
   for (const tab of TABS) {
     await page.goto(`${live.url}#${tab}`);
     await page.waitForTimeout(SETTLE_MS);
-    // the page draws charts when they come into sight
+    // The page draws a chart only when it becomes visible.
     const height = Math.min(MOST_HEIGHT, await page.evaluate(() => document.documentElement.scrollHeight));
     await page.setViewportSize({ width, height });
     await page.waitForTimeout(SETTLE_MS / 2);

@@ -1,9 +1,9 @@
-"""Adapters against PEFT itself: the goldens of scripts/make-lora-goldens.py are taken again with peft's LoRA.
+"""Checks the goldens of scripts/make-lora-goldens.py against PEFT: computes the same numbers with peft's LoRA.
 
 python3 scripts/peft-check.py test/fixtures/peft    # needs torch, transformers, peft
 
-In float64: log-probs before the first of ten AdamW steps, every step's loss and gradient norm, A and B after them. Ends
-with 1 where one of them is further off than the goldens are rounded.
+Compares in float64 the log-probs before the first of ten AdamW steps, each step's loss and gradient norm, and A and B after
+the last. Exits with 1 if a difference is larger than the rounding of the goldens.
 """
 import json
 import sys

@@ -1,7 +1,7 @@
-// node scripts/prebuild.mjs [x64|arm64]: compiles the CPU core that the published package carries, into
-// prebuilds/linux-<arch>/, where node-gyp-build finds it. Links the C++ library statically and nothing newer than
-// glibc 2.28; refuses a binary whose symbols ask for more. Without an argument: for this machine's processor, and for
-// the other one where its cross-compiler is (on x64: apt-get install g++-aarch64-linux-gnu).
+// node scripts/prebuild.mjs [x64|arm64]: compiles the CPU core of the published package into prebuilds/linux-<arch>/, where
+// node-gyp-build finds it. Links the C++ library statically, and only symbols that glibc 2.28 has; refuses a binary with
+// newer ones. Without an argument: for this machine's processor, and for the other one if its cross-compiler is installed
+// (on x64: apt-get install g++-aarch64-linux-gnu).
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -11,7 +11,7 @@ import { must } from "./must.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
 const OLDEST_GLIBC = [2, 28];
-/** The kernel's name of each processor, by Node's name; a cross-compiler's name begins with the kernel's. */
+/** Linux's name of each processor by Node's name; a cross-compiler's name begins with Linux's. */
 const PROCESSORS = { x64: "x86_64", arm64: "aarch64" };
 /** The libraries that every Node on Linux loads itself. */
 const ALLOWED = /^(?:libc\.so\.6|libm\.so\.6|libgcc_s\.so\.1|libpthread\.so\.0|libdl\.so\.2|ld-linux-.*)$/;
@@ -22,8 +22,8 @@ const ADDONS = [
 ];
 
 /**
- * What keeps an addon from loading on Linux with glibc 2.28.
- * @param symbols what `objdump -T` prints of it @param dynamic what `readelf -d` prints of it
+ * Returns the reasons why an addon would not load on Linux with glibc 2.28.
+ * @param symbols output of `objdump -T` @param dynamic output of `readelf -d`
  */
 export function tooNew(symbols, dynamic) {
   const versioned = [...symbols.matchAll(/\bGLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\w+)/g)]
@@ -46,7 +46,7 @@ function checked(file, prefix) {
 
 const prefixOf = (arch) => (arch === process.arch ? "" : `${PROCESSORS[arch]}-linux-gnu-`);
 
-/** The options that make CMake compile for a processor; none for this machine's own. */
+/** Returns the options that make CMake compile for a processor; none for this machine's own. */
 export function crossOptions(arch) {
   if (arch === process.arch) return [];
   return [
@@ -56,7 +56,7 @@ export function crossOptions(arch) {
   ];
 }
 
-/** Processors that this machine can compile the published core for: its own, and others by a cross-compiler. */
+/** Returns the processors for which this machine can compile the published core: its own, and others by a cross-compiler. */
 export function architectures() {
   const has = (command) => spawnSync(command, ["--version"]).status === 0;
   return Object.keys(PROCESSORS).filter((arch) => arch === process.arch || has(`${prefixOf(arch)}g++`));

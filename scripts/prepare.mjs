@@ -4,8 +4,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-// In a checkout `npx hone` installs the checkout into a folder of npx first, for which the existing build is good
-// enough.
+// In a checkout, `npx hone` first installs the checkout into a folder of npx, where the existing build is sufficient.
 if (process.env.npm_command === "exec" && existsSync(path.join(root, "dist/lib/cli/main.js")))
   process.exit(0);
 if (!existsSync(path.join(root, "node_modules/rolldown"))) {

@@ -1,5 +1,5 @@
-// The quick start with each kind of model and several seeds, all from scratch: what a hybrid and a mixture learn beside the
-// dense model. Tables go to the standard output, rows to --json. A run whose folder has its summary is not made again.
+// Runs the quick start from scratch with each kind of model and several seeds, to compare a hybrid and a mixture with the
+// dense model. Prints tables and writes rows to --json. Reuses runs whose folder already has a summary.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
@@ -33,7 +33,7 @@ function run(model, seed) {
   return rowOf(model, seed, JSON.parse(readFileSync(summary, "utf8")));
 }
 
-/** A row of the results, with the scores at temperature 1. */
+/** Returns a row of the results, with the scores at temperature 1. */
 function rowOf(model, seed, { before, after, seconds }) {
   const [from, to] = [before, after].map((all) => all.find(({ temperature }) => temperature === 1));
   const scoreOf = ({ score, standardError }) => ({ score, standardError });

@@ -1,5 +1,5 @@
-// npm run release -- --dry-run: everything that a release needs, checked in order, and nothing published. Without
-// --dry-run it also publishes the tarball that was checked and tags the commit. docs/how-to/release.md has the steps.
+// npm run release -- --dry-run: checks in order everything that a release needs, and publishes nothing. Without --dry-run it
+// also publishes the checked tarball and tags the commit. docs/how-to/release.md has the steps.
 import { readFileSync, rmSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -12,7 +12,7 @@ const MOST_FILES = 400;
 const PUBLISHED = ["x64", "arm64"];
 const git = (...args) => must("git", args, { cwd: root }).trim();
 
-/** The lines of the changelog below the heading of a version; undefined if it has no such heading. */
+/** Returns the lines of the changelog below a version's heading; undefined without such a heading. */
 export function changesOf(changelog, version) {
   const section = changelog.split(/^## /m).find((part) => part.split(/\s/, 1)[0] === version);
   return section
@@ -21,7 +21,7 @@ export function changesOf(changelog, version) {
     .slice(1);
 }
 
-/** True where npm can publish with provenance: in a workflow that may ask for an identity token. */
+/** True if npm can publish with provenance: in a workflow that may request an identity token. */
 export const canProve = (env) => env.ACTIONS_ID_TOKEN_REQUEST_URL !== undefined;
 
 function expectVersion(version, dryRun) {
@@ -63,7 +63,7 @@ function publish(filename, version, dryRun) {
   const args = ["publish", filename, ...proof];
   if (dryRun) return `would run: git tag v${version} && npm ${args.join(" ")}`;
   must("npm", args, { cwd: root });
-  // tagged after publishing: a version that could not be published gets no tag
+  // Tags after publishing, so that a version that could not be published gets no tag.
   git("tag", "--annotate", `v${version}`, "--message", `hone-rl ${version}`);
   return `published with${proof.length ? "" : "out"} provenance; push the tag: git push origin v${version}`;
 }

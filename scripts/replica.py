@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Computes recorded steps of a run again, in float64 with PyTorch, from the run folder alone.
+"""Recomputes recorded steps of a run in float64 with PyTorch, from the run folder alone.
 
-    python3 scripts/replica.py runs/mine                 # every step that can be computed
+    python3 scripts/replica.py runs/mine                 # all steps that can be recomputed
     python3 scripts/replica.py runs/mine --steps 3,4,5 --json
 
-Needs torch, a run with `rollouts: { record: true }` and `checkpoint: { everySteps: 1 }` with enough of them kept, and an
-objective and network of the tables below. From the weights and moments before a step and what rollouts/ says of it, it
-computes rewards, advantages, loss, gradient norm and the weights after, each by its published formula, and compares
-with what the run recorded. Exit 1 if anything is further off than LIMITS.
+Needs torch; a run with `rollouts: { record: true }` and `checkpoint: { everySteps: 1 }` that kept enough checkpoints; and an
+objective and network that this file implements. From the weights and moments before a step and its rollouts in rollouts/, it
+computes rewards, advantages, loss, gradient norm and the weights after the step by their published formulas, and compares
+them with the recorded ones. Exits with 1 if a difference exceeds LIMITS.
 
-Of a LoRA run A and B are the weights, over the base in checkpoints/warm-start or in the model folder that the recipe
-names (--base names another). A LoRA run keeps no adapters from before its first step, so that step is left out unless
-there was a warm start of the adapters. Tokens that an environment gave are read by the network and are in no sum. A
-teacher's folder must be where the recipe says, seen from here; the recorded log-probs are compared with its own.
+In a LoRA run the trained weights are A and B; the base is in checkpoints/warm-start, or in the model folder that the recipe
+names, or in --base. A LoRA run has no checkpoint of the adapters before its first step, so that step is skipped unless the
+adapters had a warm start. The network reads tokens from an environment, but no sum includes them. The recipe's path of a
+teacher's folder must be valid from here; the recorded log-probs are compared with the teacher's.
 """
 import argparse
 import base64
@@ -24,7 +24,7 @@ from pathlib import Path
 
 import torch
 
-# Largest relative difference, but for selection: what a rule of tokens compares, teacher: nats, and logprob: nats, where a step's rollouts are all of the weights before it.
+# Largest differences: relative ones, except logprob (for rollouts that only the weights before the step sampled) and teacher in nats, and selection in the units that the rule of tokens compares.
 LIMITS = {"reward": 1e-12, "advantage": 1e-9, "weight": 1e-12, "loss": 2e-5, "gradient": 2e-5, "movement": 5e-3, "logprob": 1e-4, "teacher": 1e-4, "selection": 1e-4}
 NETWORKS = ("llama", "mistral", "qwen2", "qwen3")
 
@@ -51,7 +51,7 @@ def read_tensors(path):
 
 
 def read_weights(folder):
-    """Of a model folder or a checkpoint, without moments; A and B alone where the folder holds adapters."""
+    """Returns the weights of a model folder or a checkpoint, without moments; for a folder of adapters only A and B."""
     tensors = {}
     for path in sorted(folder.glob("*.safetensors")):
         if not path.name.startswith("optimizer"):
@@ -60,7 +60,7 @@ def read_weights(folder):
 
 
 class Checkpoint:
-    """Weights that are trained, moments and the number of optimizer steps of a folder in checkpoints/."""
+    """The trained weights, moments and number of optimizer steps of a folder in checkpoints/."""
 
     def __init__(self, folder):
         self.config = json.loads((folder / "config.json").read_text())
@@ -74,7 +74,7 @@ def holds_adapters(folder):
 
 
 class Adapted:
-    """The network's weights as a function of those that are trained: of adapters W + alpha / r B A, else themselves."""
+    """Computes the network's weights from the trained ones: W + alpha / r B A with adapters, otherwise the same weights."""
 
     def __init__(self, base=None, lora=None):
         self.base, self.scale = base, lora and lora["alpha"] / lora["rank"]
@@ -91,7 +91,7 @@ class Adapted:
 
 
 def adapted_by(run, recipe, given):
-    """How a run's trained weights become its network's."""
+    """Returns the function from a run's trained weights to its network's weights."""
     if recipe["model"]["weightStorage"] != "f32":
         sys.exit("replica.py knows weights stored as f32; bf16 rounds weights, keys and values, which it does not")
     lora = recipe.get("lora")
@@ -119,7 +119,7 @@ def rotate(x, theta):
 
 
 def logits_of(weights, config, ids):
-    """[T, V] of one sequence: a decoder with grouped heads, RoPE and SwiGLU, by its definition."""
+    """Returns logits [T, V] of one sequence: a decoder with grouped heads, RoPE and SwiGLU, by its definition."""
     rope = config.get("rope_parameters") or {}
     if config["model_type"] not in NETWORKS or rope.get("rope_type", "default") != "default" or config.get("sliding_window"):
         sys.exit(f"replica.py knows {', '.join(NETWORKS)} with plain rotation and no window, not {config['model_type']}")
@@ -151,13 +151,13 @@ def logits_of(weights, config, ids):
 
 
 def terms_of(o, ratio, advantage, new):
-    """The objective's term of each token, to be minimised; docs/reference/recipe.md."""
+    """Returns the objective's term of each token, to be minimised; docs/reference/recipe.md."""
     kind, low, high = o["objective"], 1 - o["clipLow"], 1 + o["clipHigh"]
     if kind == "sapo":
         gate = o.get("gate", {"positive": 1.0, "negative": 1.05})
         tau = torch.where(advantage > 0, gate["positive"], gate["negative"])
         return -4 / tau * (tau * (ratio - 1)).sigmoid() * advantage
-    if kind == "gmpo":  # ratio is the mean already
+    if kind == "gmpo":  # `ratio` is already the mean
         return -ratio * advantage
     if kind == "cispo":
         return -ratio.detach().clamp(low, high) * advantage * new
@@ -169,7 +169,7 @@ def terms_of(o, ratio, advantage, new):
 
 
 def ratio_of(o, log_ratio, advantage, corrected):
-    """Of each token, or what the tokens of a sequence share; with a correction each token's own log-prob is the variable."""
+    """Returns the ratio of each token, or one for the sequence. With a correction, each token's ratio has the gradient of its own log-prob."""
     kind = o["objective"]
     if kind == "gmpo":
         log_ratio = (log_ratio * advantage.sign()).clamp(max=o["clipHigh"] if advantage > 0 else o["clipLow"]) * advantage.sign()
@@ -180,7 +180,7 @@ def ratio_of(o, log_ratio, advantage, corrected):
 
 
 def correction_of(rule, log_gap, was, now, advantage):
-    """Weights for what the trainer would have sampled otherwise, held constant; docs/explanation/numerics.md."""
+    """Returns constant weights that correct for the engine's different log-probs; docs/explanation/numerics.md."""
     kind, low, high = rule["kind"], rule["low"], rule["high"]
     if kind in ("dppo-tv", "dppo-kl"):
         mu, p = was.exp(), now.detach().exp()
@@ -198,7 +198,7 @@ def correction_of(rule, log_gap, was, now, advantage):
 
 
 def weight_of(trained, totals, length, members):
-    """In the loss of an update: that of the whole step, or one of several, whose groups, sequences and tokens are `totals`."""
+    """Returns a rollout's weight in an update's loss. totals: groups, sequences and tokens of the update."""
     kind, sequences = trained["objective"]["objective"], totals["sequences"]
     if kind in ("gspo", "gspo-token", "gmpo", "sapo"):
         return (length if trained["objective"]["sequenceWeight"] == "length" else 1) / sequences
@@ -210,7 +210,7 @@ def weight_of(trained, totals, length, members):
 
 
 def worth_of(rollout, table):
-    """R of a verdict: its score, or what a table gives; docs/reference/recipe.md."""
+    """Returns R of a verdict: its score, or a table's value; docs/reference/recipe.md."""
     status, score, finished = rollout["verdict"]["status"], rollout["verdict"]["score"], rollout["finish"] in ("eos", "stop")
     if table == "score":
         return score
@@ -223,7 +223,7 @@ def worth_of(rollout, table):
 
 
 def reward_of(rollout, length, solve_rate, recipe):
-    """R + lambda P; docs/reference/recipe.md."""
+    """Returns R + lambda P; docs/reference/recipe.md."""
     rule, limit = recipe["lengthPenalty"], recipe["rollouts"]["maxOutputTokens"]
     verdict, worth = rollout["verdict"], worth_of(rollout, recipe["reward"]["table"])
     if rule["kind"] == "none":
@@ -236,7 +236,7 @@ def reward_of(rollout, length, solve_rate, recipe):
 
 
 def normalised(values):
-    """Over the ones that are there; 0 of the others."""
+    """Returns the values less their mean, over their standard deviation; 0 for values that are None, which do not count."""
     there = [v for v in values if v is not None]
     mean = sum(there) / max(1, len(there))
     std = math.sqrt(sum((v - mean) ** 2 for v in there) / max(1, len(there)))
@@ -245,7 +245,7 @@ def normalised(values):
 
 
 def combined(rollouts, weights):
-    """GDPO: the weighted sum of the rewards of a group, each normalised in it; the length penalty is one of weight 1."""
+    """GDPO: sums a group's rewards by weight, each normalised within the group; the length penalty has weight 1."""
     penalties = [r["penaltyScale"] * r["penalty"] for r in rollouts]
     columns = [(1.0, [r["reward"] - p for r, p in zip(rollouts, penalties)])]
     if weights:
@@ -256,7 +256,7 @@ def combined(rollouts, weights):
 
 
 def scoped(values, domains, scope):
-    """[(mean, std, flat)] of the batch, or of each one's domain, over n."""
+    """Returns for each value the (mean, std over n, whether all are equal) of the batch, or of its domain."""
     out = []
     for domain in domains:
         mine = [v for v, d in zip(values, domains) if scope.startswith("batch-") or d == domain]
@@ -266,7 +266,7 @@ def scoped(values, domains, scope):
 
 
 def batchwide(differences, domains, rule):
-    """Of every rollout of the kept groups: less a mean, over a deviation, of the batch or of the domain's part of it."""
+    """Subtracts the mean and divides by the deviation, of the batch or of each rollout's domain in it, as the rule says."""
     if rule["baseline"] in ("batch-mean", "domain-mean"):
         differences = [0.0 if flat else d - mean for d, (mean, _, flat) in zip(differences, scoped(differences, domains, rule["baseline"]))]
     if rule["divideBy"] in ("batch-std", "domain-std"):
@@ -275,14 +275,14 @@ def batchwide(differences, domains, rule):
 
 
 def advantages_of(rewards, rule):
-    """Centred, over the standard deviation plus 1e-6; all 0 where rewards differ by less than that. What is of the batch is left out."""
+    """Centres a group's rewards and divides them by std + 1e-6; all 0 if their range is below 1e-6. Skips batch-wide forms."""
     n, mean = len(rewards), sum(rewards) / len(rewards)
     if rule["baseline"] in ("batch-mean", "domain-mean"):
         return list(rewards)
     if n < 2 or max(rewards) - min(rewards) < 1e-6:
         return [0.0] * n
     out = [(r - mean) * (n / (n - 1) if rule["baseline"] == "leave-one-out" else 1) for r in rewards]
-    if rule.get("passAt"):  # best of k with each member, less best of k without it
+    if rule.get("passAt"):  # mean best of k with the member, less that without it
         sets = list(itertools.combinations(range(n), min(rule["passAt"], n - 1)))
         best = lambda of: sum(max(rewards[j] for j in s) for s in of) / len(of)
         out = [best([s for s in sets if i in s]) - best([s for s in sets if i not in s]) for i in range(n)]
@@ -293,7 +293,7 @@ def advantages_of(rewards, rule):
 
 
 def chosen_of(rollout, tokens):
-    """Which tokens the policy chose: all but those that its environment gave."""
+    """Returns a mask of the tokens that the policy sampled: all except those from its environment."""
     mask = torch.ones(tokens, dtype=torch.bool)
     given = rollout.get("given", [])
     for begin, end in zip(given[::2], given[1::2]):
@@ -302,7 +302,7 @@ def chosen_of(rollout, tokens):
 
 
 def divergence_of(log_s, teacher, rule):
-    """[n] of the policy's log-probs and the teacher's logits [n, V], see docs/explanation/numerics.md."""
+    """Returns the divergence [n] of the policy's log-probs from the teacher's logits [n, V]; docs/explanation/numerics.md."""
     beta, k = rule["beta"], rule.get("topK")
     log_t = teacher[:, : log_s.shape[1]].log_softmax(-1)
     if k is not None:
@@ -316,7 +316,7 @@ def divergence_of(log_s, teacher, rule):
 
 
 def full_kl_of(log_s, log_t, k):
-    """[n] KL(policy || reference) of log-probs [n, V]: whole, or over the reference's k likeliest and the rest as one token."""
+    """Returns KL(policy || reference) [n] of log-probs [n, V]: exact, or over the reference's k likeliest and the rest as one token."""
     if k is None:
         return (log_s.exp() * (log_s - log_t)).sum(-1)
     top = log_t.topk(k).indices
@@ -326,7 +326,7 @@ def full_kl_of(log_s, log_t, k):
 
 
 def reference_of(run, recipe, number, adapted):
-    """Weights and config of the KL term's reference in a step; None without one of whole distributions, or where they are gone."""
+    """Returns weights and config of the reference for a step's full KL term; None without such a term, or if the folder is missing."""
     if recipe["objective"]["klEstimator"] != "full" or not recipe["objective"]["klCoef"]:
         return None
     every = recipe["objective"]["referenceEverySteps"]
@@ -336,7 +336,7 @@ def reference_of(run, recipe, number, adapted):
 
 
 class Step:
-    """One recorded step: its first line, and the rollouts it trained on with what belongs to them."""
+    """One recorded step: its first line, and each rollout that it trained on, with prompt, tokens and mask."""
 
     def __init__(self, path, recipe, teacher=None, reference=None):
         self.reference, self.top_k = reference, recipe["objective"].get("klTopK")
@@ -365,7 +365,7 @@ class Step:
                 self.teach(self.rollouts[first:], teacher, recipe["teacher"])
 
     def teach(self, group, teacher, rule):
-        """Advantages of each token from a teacher: docs/how-to/distillation.md."""
+        """Sets per-token advantages from a teacher: docs/how-to/distillation.md."""
         gaps = []
         for rollout, prompt, tokens, chosen in group:
             logits = logits_of(*teacher, torch.cat([prompt, tokens]))[len(prompt) - 1 : -1][chosen]
@@ -383,14 +383,14 @@ class Step:
             rollout["taught"] = rule["rewardCoef"] * rollout["advantage"] + rule["coef"] * (gap - mean)
 
     def update_of(self, sequence):
-        """The update of the first epoch that a sequence is in."""
+        """Returns the update of the first epoch that contains a sequence."""
         for update in self.updates:
             if sequence < update["rollouts"]:
                 return update
             sequence -= update["rollouts"]
 
     def parts(self):
-        """Each update and the rollouts it is on, in the order they were taken."""
+        """Yields each update and the indices of its rollouts, in order."""
         first, epoch = 0, 0
         for update in self.updates:
             first = first if update["epoch"] == epoch else 0
@@ -406,7 +406,7 @@ class Step:
             self.differ("advantage", rollout.get("masked", False), masks and rollout["finish"] == "length")
 
     def check_first(self, group, folder):
-        """A group that was trained before is as the record of its first step has it."""
+        """Checks that a group that an earlier step also trained on equals the record of that step."""
         if "first" not in group:
             return
         lines = (folder / f"step-{group['first']:06d}.jsonl").read_text().splitlines()
@@ -417,7 +417,7 @@ class Step:
             self.differ("reward", here.get("reward", 0.0), there.get("reward", 0.0))
 
     def check_advantages(self, groups, recipe):
-        """Of the whole step: a batch-wide form takes every group that is kept, and leaves the others as they are."""
+        """Checks the advantages of a step. Batch-wide forms include all kept groups and do not change dropped ones."""
         rule, kept, said, domains = recipe["advantages"], [], [], []
         for group in groups:
             rollouts = [r for r in group["rollouts"] if "reward" in r]
@@ -443,17 +443,17 @@ class Step:
         self.worst[what] = max(self.worst[what], off if math.isfinite(off) else math.inf)
 
     def log_probs(self, weights, config, rollout, prompt, tokens, chosen):
-        """[n, V] of the tokens that the policy chose."""
+        """Returns log-probs [n, V] at the tokens that the policy sampled."""
         logits = logits_of(weights, config, torch.cat([prompt, tokens]))[len(prompt) - 1 : -1][chosen]
         return (logits / self.trained["objective"]["temperature"]).log_softmax(-1)
 
     def old_log_probs(self, weights, config):
-        """Of every rollout, before the first of several updates."""
+        """Returns each rollout's log-probs before the first of several updates."""
         with torch.no_grad():
             return [self.log_probs(weights, config, *r).gather(1, r[2][r[3]][:, None])[:, 0] for r in self.rollouts]
 
     def check_selection(self, weights, config, rule):
-        """That `objective.tokens` chose the tokens which its definition does, but for those of nearly the same value."""
+        """Checks that `objective.tokens` selected the tokens of its definition; tokens with nearly equal values may be swapped."""
         tokens = [words(r[0].get("tokenWeights", r[0].get("tokenPenalties")), torch.float32)[r[3]] for r in self.rollouts]
         with torch.no_grad():
             scored = [self.log_probs(weights, config, *r) for r in self.rollouts]
@@ -476,7 +476,7 @@ class Step:
             self.differ("selection", 0.0, (values[~taken].max() - values[taken].min()).clamp(min=0).item(), 1.0)
 
     def loss(self, weights, config, update, of, old):
-        """Of one update on the rollouts `of`, differentiable in weights. old: log-probs before the first, or None for the only one."""
+        """Returns an update's loss on the rollouts `of`, differentiable in weights. old: log-probs before the first of several updates, or None."""
         o = self.trained["objective"]
         total = torch.zeros((), dtype=torch.float64)
         for i in of:
@@ -488,7 +488,7 @@ class Step:
             log_ratio = new - behavior
             advantage = torch.as_tensor(rollout.get("taught", rollout["advantage"]), dtype=torch.float32).double()
             weight = 1.0
-            if "correction" in o:  # ratios are to the start of the step, and a token's gradient is its own weight's
+            if "correction" in o:  # ratios are relative to the start of the step, and each token has its own weight
                 start = new.detach() if old is None else old[i]
                 log_ratio, weight = new - start, correction_of(o["correction"], start - behavior, behavior, new, advantage)
             if "tokenWeights" in rollout:
@@ -497,7 +497,7 @@ class Step:
             terms = terms_of(o, ratio_of(o, log_ratio, advantage, by_token), advantage, new)
             if "tokenPenalties" in rollout:
                 held = words(rollout["tokenPenalties"], torch.float32).double()[chosen]
-                moved = log_ratio.abs() > 3e-6  # below that it is 0 in float32, where |x| has no slope
+                moved = log_ratio.abs() > 3e-6  # smaller ratios are 0 in float32, where |x| has no slope
                 total = total + rollout["weight"] * (held * moved * log_ratio.abs()).mean()
             total = total + rollout["weight"] * (weight * terms).mean()
             share = 1 / (update["sequences"] * (1 if o["sequenceWeight"] == "length" else n))
@@ -577,7 +577,7 @@ def main():
     arguments.add_argument("--base", type=Path, help="of a LoRA run: the folder of the weights under the adapters")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
-    torch.set_num_threads(1)  # matrices are small, and idle threads spin
+    torch.set_num_threads(1)  # matrices are small, and idle threads would spin
     recipe = json.loads((given.run / "run.json").read_text())["config"]
     wanted = given.steps and {int(s) for s in given.steps.split(",")}
     results = []

@@ -1,4 +1,4 @@
-// Twenty answers to one code problem and their verdicts: right, wrong, too slow, dead. try-readme.mjs has each sandbox
+// Twenty answers to one code problem and their verdicts: right, wrong, too slow, crashed. try-readme.mjs lets each sandbox
 // judge them under each version of Node.
 
 const problem = { input_output: { inputs: ["3\n1 2 3\n", "2\n-5 5\n"], outputs: ["6\n", "0\n"] } };
@@ -39,7 +39,7 @@ const CASES = [
   ...rows(BROKEN, "unparsable"),
 ];
 
-/** The lines of the case file for `hone verify --domain code`. */
+/** Returns the lines of the case file for `hone verify --domain code`. */
 export const CASE_LINES = CASES.map(({ row }) => `${JSON.stringify(row)}\n`).join("");
 
 /** Lists where the output of `hone verify` differs from the expected verdicts; empty if it is as expected. */

@@ -4,8 +4,8 @@
     npx hone convert models/mine models/mine-f32 --dtype f32
     python3 scripts/transformers-check.py models/mine models/mine-f32
 
-Needs torch and transformers. For each folder: tensors that transformers missed or did not expect, and the largest
-difference over 63 tokens in f32. Exit 1 unless every folder loads whole and differs by less than 1e-4.
+Needs torch and transformers. Prints for each folder the tensors that transformers missed or did not expect, and the largest
+difference over 63 tokens in f32. Exits with 1 unless each folder loads completely and differs by less than 1e-4.
 """
 import json
 import random
@@ -22,7 +22,7 @@ LIMIT = 1e-4
 
 
 def of_transformers(folder, ids, config):
-    """Log-probabilities of ids[1:], and what did not fit when the folder was loaded."""
+    """Returns log-probabilities of ids[1:], and the tensors that did not fit when the folder was loaded."""
     auto = AutoModelForImageTextToText if "text_config" in config else AutoModelForCausalLM
     model, info = auto.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
     with torch.no_grad():

@@ -1,7 +1,7 @@
-// npm run arrival: what a newcomer meets, timed and counted. Installs the packed package into an empty folder, with a
-// PATH that has Node, npm and the shell's tools but no compiler, and prints a table: what was found, and the bar.
-// Exits with 1 where something does not work; a time above its bar is marked, since machines differ.
-// Needs dist/ (npm ci), the registry, and a compiler for the prebuilt core; given a tarball, it installs that one.
+// npm run arrival: measures a new user's first steps. Installs the packed package into an empty folder, with a PATH that has
+// Node, npm and the shell's tools but no compiler, and prints a table of measurements and their bounds. Exits with 1 if
+// something does not work; a time above its bound is only marked, because machines differ.
+// Needs dist/ (npm ci), the registry, and a compiler for the prebuilt core; installs a given tarball in place of a new one.
 import {
   cpSync,
   lstatSync,
@@ -26,7 +26,7 @@ const TOOLS =
   "node npm npx sh bash env uname dirname basename readlink sed grep ls cat mkdir rm cp chmod".split(" ");
 const TICKS_PER_SECOND = 100;
 
-/** Measures the seconds that a command takes, on the clock and on the processors. */
+/** Measures the wall-clock and processor seconds of a command. */
 function timed(command, args, options) {
   const begun = performance.now();
   const before = childTicks();
@@ -35,7 +35,7 @@ function timed(command, args, options) {
   return { text, seconds: (performance.now() - begun) / 1000, cpu };
 }
 
-/** The processor time of the children that have ended, in ticks (proc(5): cutime and cstime). */
+/** Returns the processor time of ended child processes, in ticks (proc(5): cutime and cstime). */
 function childTicks() {
   const fields = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" ");
   return Number(fields[13]) + Number(fields[14]);
@@ -75,7 +75,7 @@ export default defineRecipe({
   optimizer: { lr: 1e-3 },
 });
 `;
-/** First recipes over rows that have a prompt and no answer, by what their reward measures in a completion. */
+/** Recipes over rows with a prompt but no answer, by the property of a completion that their reward measures. */
 const RECIPES = {
   "a boolean reward": "reward: ({ completion }) => /^[aeiou]/i.test(completion)",
   "two functions of a Python file": `rewards: {
@@ -96,7 +96,7 @@ function trained(name, here) {
   return [mean(rewards.slice(0, 10)), mean(rewards.slice(-10))];
 }
 
-/** Measures what a recipe of ten lines learns, one table row for each. Throws if a reward does not rise. */
+/** Measures how much each recipe of ten lines learns; returns a table row for each. Throws if a reward does not rise. */
 function firstRecipes(here) {
   writeFileSync(path.join(here.cwd, "rows.jsonl"), ROWS.join("\n"));
   cpSync(path.join(root, "test/fixtures/arrival/rewards.py"), path.join(here.cwd, "rewards.py"));
@@ -112,7 +112,7 @@ function firstRecipes(here) {
 
 const least = (values) => Math.min(...values);
 
-/** What npm says about a tarball that is already packed, or about a new one in `work`. */
+/** Returns npm's description of a tarball that is already packed, or of a new one in `work`. */
 async function packed(work, tarball) {
   if (tarball === undefined) return await packPackage(work);
   cpSync(tarball, path.join(work, path.basename(tarball)));

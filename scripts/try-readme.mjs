@@ -1,10 +1,9 @@
-// node scripts/try-readme.mjs: what the README and docs/how-to/from-a-program.md tell a newcomer to type, word for word,
-// from the packed package in an empty folder: on Node 20, 22 and 24, in a package of type "module" and in one as
-// `npm init -y` makes it.
-// A code block whose first line is a comment with a file name is that file; a shell block behind the line
-// <!-- tried --> is typed. On the oldest Node to its end, elsewhere a run only until its first step is printed. On each
-// Node, programs are judged in each sandbox there is (sandbox-cases.mjs).
-// Needs what `npm ci` has built (build/Release, dist/), and the registry.
+// node scripts/try-readme.mjs: runs the commands of the README and docs/how-to/from-a-program.md, with the packed package in
+// an empty folder, on Node 20, 22 and 24, in a package of type "module" and in one that `npm init -y` makes.
+// Writes each code block whose first line is a comment with a file name, and runs each shell block after the line
+// <!-- tried -->: to its end on the oldest Node, otherwise a run only until it prints its first step. On each Node, judges
+// programs in each available sandbox (sandbox-cases.mjs).
+// Needs the results of `npm ci` (build/Release, dist/), and the registry.
 import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -20,7 +19,7 @@ const NODES = [20, 22, 24];
 const TYPES = ["commonjs", "module"];
 const LIMIT_MS = 600_000;
 
-/** Files that a text in Markdown writes out, and the shell blocks that are to be typed, in order. */
+/** Returns the files in a Markdown text's code blocks, and the shell blocks to run, in order. */
 export function readSteps(markdown) {
   const files = {};
   const typed = [];
@@ -60,7 +59,7 @@ function installNodes(work) {
   return Object.fromEntries(NODES.map((v) => [v, path.join(folder, `node_modules/node-${v}`)]));
 }
 
-/** Types one shell block; resolves when it ends well, or, unless `whole`, once a run in it has printed a step. */
+/** Runs a shell block; resolves when it ends with status 0 or, unless `whole`, once a run in it has printed a step. */
 function type(block, cwd, node, whole) {
   const env = { ...process.env, PATH: `${path.join(node, "bin")}:${process.env.PATH}` };
   const shell = spawn("bash", ["-euo", "pipefail", "-c", block], { cwd, env, detached: true });
@@ -69,7 +68,7 @@ function type(block, cwd, node, whole) {
     const end = (settle, value) => {
       clearTimeout(late);
       try {
-        process.kill(-shell.pid, "SIGKILL"); // with all processes it has started
+        process.kill(-shell.pid, "SIGKILL"); // also kills the processes that it started
       } catch {} // no process is left
       settle(value);
     };
@@ -102,12 +101,12 @@ function sandboxesHere() {
   return hasBubblewrap ? ["bubblewrap", "wasm"] : ["wasm"];
 }
 
-/** Tries everything on one Node, in a folder that has the package and the README's files. */
+/** Runs everything on one Node, in a folder with the package and the README's files. */
 async function tryNode(version, { node, folder, typed, sandboxes }) {
   const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
   await Promise.all(sandboxes.map((sandbox) => judgePrograms(folder, node, sandbox)));
   console.log(`Node ${version}: programs judged`);
-  // A landing tries every version and both types, each later version with one type.
+  // Tries both types on the oldest version and one type on each later one; with HONE_CI_LONG both on all.
   const kinds =
     version === NODES[0] || process.env.HONE_CI_LONG ? TYPES : [TYPES[NODES.indexOf(version) % 2]];
   for (const kind of kinds) {
@@ -139,7 +138,7 @@ async function main() {
       cpSync(folder, own, { recursive: true });
       return () => tryNode(version, { node: nodes[version], folder: own, typed, sandboxes });
     });
-    // Only the oldest Node goes to the end, which takes as long as the others together.
+    // Only the oldest Node runs to the end, which takes as long as the others together.
     const rest = async () => {
       for (const other of others) await other();
     };

@@ -1,5 +1,5 @@
-// Writes csrc/text/unicode_tables.inc: character classes and canonical (de)compositions, asked of this Node's ICU
-// by \p{...} and String.prototype.normalize. Run it again with a newer Node to follow a newer Unicode version:
+// Writes csrc/text/unicode_tables.inc: character classes and canonical (de)compositions, from the ICU of this Node by
+// \p{...} and String.prototype.normalize. Run it with a newer Node for a newer Unicode version:
 //   node scripts/unicode-tables.mjs
 import { writeFileSync } from "node:fs";
 import path from "node:path";
@@ -28,7 +28,7 @@ const decompositions = codes
   .filter((c) => !inHangul(c) && char(c).normalize("NFD") !== char(c))
   .map((c) => [c, [...char(c).normalize("NFD")].map((each) => each.codePointAt(0))]);
 
-/** first + second -> composed. Published mappings are pairs whose first may itself be composed. */
+/** Pairs first + second -> composed. As in the published mappings, `first` may itself be composed. */
 const compositions = decompositions.flatMap(([composed, parts]) => {
   if (parts.length < 2 || char(composed).normalize("NFC") !== char(composed)) return [];
   const first = only(char(...parts.slice(0, -1)).normalize("NFC"));
@@ -73,7 +73,7 @@ const active = new Set([
   ...Array.from({ length: 21 }, (_, i) => 0x1161 + i), // Hangul vowels and finals join the syllable before them
   ...Array.from({ length: 27 }, (_, i) => 0x11a8 + i),
 ]);
-// A composed character that begins with one of those can be taken apart by the character before it.
+// A preceding character may change a composed character that begins with one of these.
 for (const [c, [first]] of decompositions) if (active.has(first)) active.add(c);
 const classes = runs(
   codes
