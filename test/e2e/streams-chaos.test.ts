@@ -15,7 +15,7 @@ import { SocketPlace } from "../streams/socket/socket-place.ts";
 
 const SEED = Number(process.env["HONE_CHAOS_SEED"] ?? 1);
 /** The number of processes that are killed. */
-const DEATHS = 8;
+const CRASHES = 8;
 /** The least number of payloads that must be kept. */
 const MANY = 25;
 const LIMIT_MS = patient(60_000);
@@ -26,7 +26,7 @@ interface Target {
   restart?(): Promise<void>;
 }
 
-/** Kills and replaces processes until DEATHS have died; returns the keys that producers reported as kept. */
+/** Kills and replaces processes CRASHES times; returns the keys that producers reported as kept. */
 async function wearDown({ url, restart }: Target, random: CounterRandom): Promise<string[]> {
   let names = 0;
   const producer = () => new Client(url, "r", "append", `p${++names}-`);
@@ -35,9 +35,9 @@ async function wearDown({ url, restart }: Target, random: CounterRandom): Promis
   const living = kinds.map((start) => start());
   const dead: Client[] = [];
   for (const client of living) await client.hear("open");
-  for (let death = 0; death < DEATHS; ++death) {
+  for (let crash = 0; crash < CRASHES; ++crash) {
     await sleep(random.int(20, 300));
-    if (restart !== undefined && death % 3 === 2) await restart();
+    if (restart !== undefined && crash % 3 === 2) await restart();
     const at = random.int(0, living.length - 1);
     await living[at]!.kill();
     dead.push(living[at]!);
