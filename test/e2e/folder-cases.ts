@@ -77,8 +77,8 @@ export const CASES: Readonly<Record<string, Case>> = {
     args: (dir) => ["launch", "mpirun", at("mine.mjs"), ...WITH, "--out", "-", "--dir", dir],
   },
   "agent --dir": { args: (dir) => ["agent", at("mine.mjs"), ...WITH, "--dir", dir], ends: 78 },
-  "data check recipe-or-data": { ...PLAIN("data", "check"), ends: 2 },
-  "data count recipe-or-data": { ...PLAIN("data", "count"), ends: 2 },
+  "data check recipe-or-data": { ...PLAIN("data", "check"), ends: 4 }, // held-out.json is not a file of rows
+  "data count recipe-or-data": { ...PLAIN("data", "count"), ends: 4 },
   "init --model": {
     args: (dir) => [
       "init",
@@ -95,7 +95,7 @@ export const CASES: Readonly<Record<string, Case>> = {
   },
   "init --data": {
     args: (dir) => ["init", at("new.ts"), "--model", dir, "--data", dir, "--reward", "math", "--yes"],
-    ends: 2,
+    ends: 4,
   },
   "sweep --dir": {
     args: (dir) => ["sweep", at("mine.mjs"), "--seeds", "1", "--set", "training.steps=0", "--dir", dir],
