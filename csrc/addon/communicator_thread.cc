@@ -22,7 +22,7 @@ void CommunicatorThread::start(Napi::Env env) {
   hooked_ = true;
 }
 
-/// Hooks run last in, first out, and those of workers join their threads.
+/// Adds the hook again: Node runs the last one first, and the hooks of workers wait for their threads.
 void CommunicatorThread::abort_before_others(Napi::Env env) {
   if (!hooked_) return;
   napi_remove_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);

@@ -61,11 +61,11 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   static void at_teardown(void* context);
 
   CommunicatorSettings settings_;
-  mutable std::mutex mutex_;  // of what follows
+  mutable std::mutex mutex_;  // guards the members up to use_
   std::unique_ptr<dist::GlooTransport> transport_;  // until it is connected
   std::shared_ptr<dist::HostCommunicator> communicator_;
   std::shared_ptr<dist::GpuCommunicator> gpus_;  // wraps the other communicator; created at the first call
-  bool called_ = false, aborted_ = false;  // connect was; abort was
+  bool called_ = false, aborted_ = false;  // by connect(); by abort()
   std::string why_;
   std::mutex use_;
   bool hooked_ = false;  // JavaScript thread only: at_teardown is to be called

@@ -49,7 +49,7 @@ class EngineThread : public std::enable_shared_from_this<EngineThread> {
   bool failed_ = false;      // engine thread
   mutable std::mutex mutex_;
   engine::EngineStats stats_;
-  engine::StepOutput pending_, delivering_;  // not yet seen by JavaScript; being shown to it
+  engine::StepOutput pending_, delivering_;  // not yet passed to JavaScript; being passed
   bool scheduled_ = false;
   Handlers handlers_;
   std::shared_ptr<Worker> worker_;

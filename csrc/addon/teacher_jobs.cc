@@ -12,7 +12,7 @@
 namespace hone::addon {
 namespace {
 
-/// Rows of the matrix that makes logits.
+/// A teacher's head: the matrix that turns hidden states into logits.
 struct OwnedHead {
   std::vector<float> weights;
   int64_t width = 0;

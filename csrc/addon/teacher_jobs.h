@@ -11,7 +11,7 @@ Napi::Value teach(const Napi::CallbackInfo& info, TrainerThread& thread);
 Napi::Value teacher_head(const Napi::CallbackInfo& info, TrainerThread& thread);
 Napi::Value set_teacher_head(const Napi::CallbackInfo& info, TrainerThread& thread);
 
-/// Throws kConfig for what is no number.
+/// Throws kConfig unless the value is a number.
 float to_temperature(const Napi::Value& value, const char* call);
 
 }  // namespace hone::addon

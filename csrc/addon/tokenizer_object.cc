@@ -17,7 +17,7 @@ bool to_flag(const Napi::Value& value, const char* name) {
   return value.As<Napi::Boolean>();
 }
 
-/// A value that is not a 32-bit integer becomes an id outside every vocabulary.
+/// Throws kData unless the value is an integer in [0, 2^31).
 int32_t to_token(const Napi::Value& value) {
   const double id = value.IsNumber() ? value.As<Napi::Number>().DoubleValue() : -1;
   if (!(id >= 0 && id <= INT32_MAX && id == double(int32_t(id)))) fail(Code::kData, "a token id must be an integer, 0 or more.");

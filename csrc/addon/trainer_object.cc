@@ -125,7 +125,7 @@ Job parameter_job(const std::string& name) {
   };
 }
 
-/// A call that resolves to undefined.
+/// A job whose promise resolves to undefined.
 template <typename Act>
 Job silent(Act act) {
   return [act](TrainerThread& thread) -> TrainerThread::Result {
@@ -150,7 +150,7 @@ Sending read_sending(const Napi::CallbackInfo& info) {
   return sending;
 }
 
-/// Resolves with the ranks that have not got it.
+/// A job whose promise resolves with the ranks that did not receive the weights.
 Job send_job(const Sending& sending) {
   return [sending](TrainerThread& thread) -> TrainerThread::Result {
     trainer::Trainer& trainer = thread.trainer();
@@ -164,7 +164,7 @@ Job send_job(const Sending& sending) {
   };
 }
 
-/// A group in a trainer's options: that of its ranks, or that of their background writes.
+/// The communicator `name` in a trainer's options, for its ranks or their background writes; may be null.
 std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const char* name) {
   const Fields f(options, "trainer");
   if (!f.has("sharding")) return nullptr;
@@ -173,7 +173,7 @@ std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const
   return CommunicatorObject::from(sharding.get(name), (std::string("trainer.sharding.") + name).c_str()).thread();
 }
 
-/// TrainerThread's save or stage, with the arguments of `call`.
+/// A job that calls `act`, TrainerThread's save or stage. `call` names it in messages.
 Job saving_job(const Napi::CallbackInfo& info, const std::string& call, void (TrainerThread::*act)(const std::string&, const std::string&)) {
   const auto [directory, extra] = translated(info.Env(), [&] {
     return std::make_pair(to_text(info[0], (call + ": directory").c_str()), to_text(info[1], (call + ": extra").c_str()));

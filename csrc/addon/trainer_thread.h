@@ -50,7 +50,7 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   void save(const std::string& directory, const std::string& extra);
   /// JavaScript thread: settles when the last staged checkpoint is written, or with the error that prevented it.
   Napi::Promise written(Napi::Env env);
-  /// JavaScript thread: Worker::close, of both.
+  /// JavaScript thread: closes the trainer's worker and the writer's as Worker::close does.
   Napi::Promise close(Napi::Env env);
   void abandon();
 
@@ -72,9 +72,9 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   std::shared_ptr<Worker> worker_;
 
   std::shared_ptr<CommunicatorThread> writers_;
-  trainer::StagedCheckpoint staged_;     // the writer's while it writes, otherwise the trainer's
-  std::exception_ptr write_failure_;     // the writer's
-  std::mutex mutex_;                     // of what follows
+  trainer::StagedCheckpoint staged_;     // used by the writer while it writes, otherwise by the trainer
+  std::exception_ptr write_failure_;     // of the last background write
+  std::mutex mutex_;                     // guards writing_
   std::condition_variable idle_;
   bool writing_ = false;
   std::shared_ptr<Worker> writer_;

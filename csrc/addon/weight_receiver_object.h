@@ -28,7 +28,7 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
     std::shared_ptr<Worker> worker;
   };
 
-  /// A part in a transfer, on the group's thread; resolves with the version. sends: it is rank 0's.
+  /// Runs one side of a transfer on the group's thread; resolves with the version. sends: it is rank 0's.
   using Part = uint32_t (trainer::WeightReceiver::*)(dist::Communicator& group);
   Napi::Value with_group(const Napi::CallbackInfo& info, const char* name, bool sends, Part part);
 

@@ -1,4 +1,4 @@
-// A thread with a mailbox in front and a way back to the JavaScript thread behind it.
+// A thread that takes jobs from a queue and delivers results to the JavaScript thread.
 #pragma once
 
 #include <napi.h>

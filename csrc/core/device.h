@@ -39,7 +39,7 @@ class Event {
   ~Event();
   Event(Event&& other) noexcept;
   Event& operator=(Event&& other) noexcept;
-  /// Everything that the stream was given so far.
+  /// Records all work that the stream has been given so far.
   void record(const Stream& stream) const;
   /// Makes later work of the stream wait for the recorded work; does nothing if none was recorded.
   void hold(const Stream& stream) const;

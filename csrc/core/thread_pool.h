@@ -1,4 +1,4 @@
-// Claim-based parallel_for: the caller takes part, helpers are optional, so a busy core costs nothing.
+// A parallel_for whose threads claim chunks. The caller works too and waits for no helper that lacks a core.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ class RangeFunction {
   void (*call_)(void*, int64_t, int64_t);
 };
 
-/// Splits [0, n) in chunks of `grain` that threads claim from an atomic counter. Several threads may
-/// call parallel_for on one pool at the same time; each call joins only chunks already claimed.
-/// Results must not depend on who runs a chunk: chunk boundaries depend on n and grain only.
-/// If `f` throws, the first exception reaches the caller after all claimed chunks ended.
+/// Splits [0, n) into chunks of `grain` that threads claim from an atomic counter. Several threads may call
+/// parallel_for on one pool at the same time; each call waits only for chunks that helpers have claimed.
+/// Chunk boundaries depend on n and grain only, so that results do not depend on the thread that runs a
+/// chunk. If `f` throws, the first exception reaches the caller after all claimed chunks have ended.
 class ThreadPool {
  public:
   /// threads >= 1 counts the caller: `threads - 1` helpers are started. 1 = run everything inline.

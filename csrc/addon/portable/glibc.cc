@@ -37,10 +37,10 @@ HONE_BIND(pthread_setname_np, HONE_FIRST);
 #endif
 
 extern "C" {
-/** glibc 2.32 sets it in processes of one thread; false is right in every process. */
+/** Since glibc 2.32, true in processes of one thread. False is right in every process. */
 char __libc_single_threaded = 0;
 
-/** glibc 2.33. Of 64-bit systems struct stat is the kernel's. */
+/** Since glibc 2.33. On 64-bit systems struct stat has the kernel's layout. */
 int stat(const char* path, struct stat* found) {
   return static_cast<int>(syscall(SYS_newfstatat, AT_FDCWD, path, found, 0));
 }
@@ -50,10 +50,10 @@ int lstat(const char* path, struct stat* found) {
 int fstat(int file, struct stat* found) { return static_cast<int>(syscall(SYS_fstat, file, found)); }
 int fstat64(int file, struct stat64* found) { return static_cast<int>(syscall(SYS_fstat, file, found)); }
 
-/** glibc 2.30. */
+/** Since glibc 2.30. */
 pid_t gettid() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
-/** glibc 2.36; std::random_device calls it. */
+/** Since glibc 2.36; std::random_device calls it. */
 std::uint32_t arc4random() {
   std::uint32_t value = 0;
   while (getrandom(&value, sizeof(value), 0) != static_cast<ssize_t>(sizeof(value))) {

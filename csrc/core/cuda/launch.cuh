@@ -20,7 +20,7 @@ inline constexpr bool kSm90Built = false;
 inline constexpr bool kSm90Built = true;
 #endif
 
-/// Lets a block of `kernel` have so much dynamic shared memory. Without that it has 48 KiB, static variables included.
+/// Lets a block of `kernel` use `dynamic` bytes of shared memory beyond the usual 48 KiB, statics included.
 inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
   if (dynamic == 0) return;  // nvcc refuses static variables of more
   if (dynamic <= kPlainSharedBytes) {
