@@ -24,7 +24,7 @@ class Communicator {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// `buffer` of rank root is copied into everybody else's.
+  /// Copies `buffer` of rank `root` into that of every other rank.
   virtual void broadcast(const Stream& stream, const TensorView& buffer, int root) = 0;
   /// In place.
   virtual void all_reduce(const Stream& stream, const TensorView& buffer, ReduceOp op) = 0;

@@ -1,4 +1,4 @@
-// Messages of any length, from everybody to everybody.
+// Messages of any length from every rank to every rank.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace hone::dist {
 
-/// Gathers one string per rank, in rank order. A collective, in host memory; takes P times the longest.
+/// Gathers one string per rank, in rank order. A collective in host memory; allocates P times the longest.
 std::vector<std::string> gather_bytes(Communicator& ranks, const std::string& own);
 
 }  // namespace hone::dist

@@ -66,7 +66,7 @@ std::string Label::text() const {
   return out + " as collective " + std::to_string(sequence);
 }
 
-/// Labels differ only if the ranks' programs do: sizes and order are for all of them to know.
+/// Throws if the labels differ: the ranks then run different programs, since all know sizes and order.
 void HostCollectives::begin(Label label, const Peers& peers, uint64_t& sequence) {
   deadline_ = std::chrono::steady_clock::now() + timeout_;
   label.sequence = ++sequence;
@@ -96,7 +96,7 @@ std::byte* HostCollectives::scratch(int64_t bytes) {
   return scratch_.data();
 }
 
-/// Along a binomial tree: in round k the first 2^k ranks, counted from the root, have it and send it on.
+/// Sends along a binomial tree: in round k the first 2^k ranks from the root on have the data and send it.
 void HostCollectives::broadcast(const TensorView& buffer, int root) {
   begin({.count = buffer.numel(), .kind = Label::Kind::kBroadcast, .dtype = buffer.dtype, .root = root});
   const int64_t bytes = buffer.numel() * dtype_bytes(buffer.dtype);

@@ -19,7 +19,7 @@ struct Label {
   DType dtype = DType::kU8;
   ReduceOp op = ReduceOp::kSum;
   uint8_t unused = 0;
-  int32_t root = 0;   // of a broadcast; the size of teams, where they exchange
+  int32_t root = 0;   // root of a broadcast; size of a team in kTeamAllToAll
 
   /// "all_reduce sum of f32[12] as collective 3"
   std::string text() const;
@@ -67,8 +67,8 @@ class HostCollectives {
   std::unique_ptr<Transport> transport_;
   std::chrono::milliseconds timeout_;
   Transport::Deadline deadline_;
-  uint64_t sequence_ = 0, team_sequence_ = 0;  // collectives of all ranks, and of this one's team
-  uint64_t tag_ = 0, round_ = 0;               // of the one under way
+  uint64_t sequence_ = 0, team_sequence_ = 0;  // number of the last collective of all ranks, of this team
+  uint64_t tag_ = 0, round_ = 0;               // of the current collective
   std::vector<std::byte> scratch_;
 };
 

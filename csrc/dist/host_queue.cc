@@ -50,7 +50,7 @@ void HostQueue::run(Lock& lock, const Job& job) {
     job();
   } catch (const Error& error) {
     failure = error;
-  } catch (const std::bad_alloc&) {  // of what the others sent, before it is added up
+  } catch (const std::bad_alloc&) {  // for the data of other ranks
     failure.emplace(Code::kOutOfMemory, "a collective could not allocate memory.");
   }
   lock.lock();

@@ -15,16 +15,17 @@
 
 namespace hone::dist {
 
-/// Jobs run in order. One that throws ends the queue: the transport leaves at once, so that the others need not wait for
-/// their time-outs; later jobs are lost; the exception is rethrown by the next call that can throw, after it calls throw
-/// kState, or kAborted after abort(). Whatever throws here, no job has the buffers any more.
+/// Jobs run in order. One that throws ends the queue: the transport leaves at once, so that the others need
+/// not wait for their time-outs; later jobs are lost; the next call that can throw rethrows the exception,
+/// and calls after that one throw kState, or kAborted after abort(). Once a call has thrown, no job uses the
+/// buffers any more.
 class HostQueue {
  public:
   using Job = std::function<void()>;
 
   /// `transport` outlives the queue; its exchange() is called by jobs alone.
   explicit HostQueue(Transport& transport);
-  /// Interrupts what runs.
+  /// Interrupts the running job.
   ~HostQueue();
 
   State state() const;
@@ -53,8 +54,8 @@ class HostQueue {
   std::deque<Job> queue_;
   bool running_ = false;  // a job is using the buffers
   State state_ = State::kReady;
-  std::string why_;              // what led to failed or aborted
-  std::optional<Error> untold_;  // what a job threw, until a call has rethrown it
+  std::string why_;              // cause of kFailed or kAborted
+  std::optional<Error> untold_;  // exception of a job that no call has rethrown yet
   std::thread thread_;
 };
 

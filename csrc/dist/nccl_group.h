@@ -69,7 +69,7 @@ class NcclGroup {
   mutable std::mutex mutex_;  // held around every call into NCCL, so that no two threads are ever inside it
   NcclHandle nccl_;
   State state_ = State::kUninitialised;
-  std::string why_;  // what led to failed or aborted
+  std::string why_;  // cause of kFailed or kAborted
   int rank_ = 0, size_ = 0;
 };
 

@@ -28,7 +28,7 @@ constexpr size_t kStrangers = 64;   // most unauthenticated connections beyond t
   fail(Code::kIo, "communicator: cannot listen at host \"%s\": %s.", host.c_str(), why);
 }
 
-/// Listens at the first address of the host that is this machine's.
+/// Listens at the first of the host's addresses that belongs to this machine.
 Descriptor listen_at(const std::string& host) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -61,7 +61,7 @@ Secret draw_secret() {
   return secret;
 }
 
-bool say(const Descriptor& socket, const Secret& secret) {  // of a new connection: there is room for it
+bool say(const Descriptor& socket, const Secret& secret) {  // fits the empty buffer of a new connection
   return send(socket.get(), secret.data(), secret.size(), MSG_NOSIGNAL) == ssize_t(secret.size());
 }
 
@@ -69,7 +69,7 @@ bool say(const Descriptor& socket, const Secret& secret) {  // of a new connecti
 class Hearing {
  public:
   enum class Progress { kMore, kWhole, kEnded };
-  /// Takes no byte of what follows the secret.
+  /// Reads no byte beyond the secret.
   Progress go_on(const Descriptor& socket) {
     const ssize_t got = recv(socket.get(), heard_.data() + bytes_, heard_.size() - bytes_, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::kMore;
@@ -127,7 +127,7 @@ class Meeting {
     return out;
   }
 
-  /// Waits until something happens, for at most kAgain, and goes on with all to which it did.
+  /// Waits for events on the connections for at most kAgain, and handles them.
   void step(const Descriptor& listener, const Descriptor& wake, Clock::time_point deadline) {
     if (Clock::now() >= deadline) give_up();
     for (Call& call : calls_) {
@@ -172,7 +172,7 @@ class Meeting {
     if (peer >= 0 && say(socket, theirs_[size_t(peer)].secret)) sockets_[size_t(peer)] = std::move(socket);
   }
 
-  /// -1: not the secret of a missing rank.
+  /// The unconnected rank whose secret this is; -1: none.
   int who_says(const Secret& secret) const {
     for (int peer = rank_ + 1; peer < size(); ++peer) {
       if (!sockets_[size_t(peer)] && own_[size_t(peer)].secret == secret) return peer;

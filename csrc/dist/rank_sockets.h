@@ -12,9 +12,9 @@
 
 namespace hone::dist {
 
-/// Of two ranks the higher one connects. Each sends the secret that the other has generated for it, which the caller
-/// transports between them. A connection without a valid secret is closed. Secrets and all later data are sent
-/// unencrypted.
+/// Of two ranks the higher one connects. Each sends the secret that the other has generated for it; the
+/// caller has passed these secrets between them. A connection without a valid secret is closed. Secrets and
+/// all later data are sent unencrypted.
 class RankSockets {
  public:
   using Deadline = std::chrono::steady_clock::time_point;

@@ -12,7 +12,7 @@ namespace hone::engine {
 struct EngineBytes {
   int64_t key_values = 0;  // of all pages
   int64_t page = 0;        // of one page
-  int64_t scratch = 0;     // of a step, and recurrent states of as many sequences as prompts; on a GPU including the step's rows
+  int64_t scratch = 0;     // of a step, its rows on a GPU, and recurrent states of sequences and prompts
 };
 /// Needs no device. Trusts config (check_engine_config). threads: size of the thread pool that a CPU engine is given.
 EngineBytes engine_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads);

@@ -17,7 +17,7 @@ int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType s
 
 /// P pages of W tokens; page p means page p of every layer. A page lives while it is referenced.
 /// Memory is reserved once, reads as zero until written, and is touched only as pages come into use
-/// (the lowest free page is handed out first among the never used).
+/// (of pages never used, the lowest is handed out first).
 class PagePool {
  public:
   /// storage: kF32 or kBF16; a GPU always uses kBF16 and allocates its memory at once. Throws kOutOfMemory with the

@@ -1,4 +1,4 @@
-// Copies of cache pages in host memory, while others use their place.
+// Copies cache pages to host memory, so that other sequences can use them, and back.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ struct Piece {
   Sequence* sequence = nullptr;  // null for a chunk of the prompt
   const int32_t* ids = nullptr;
   int32_t rows = 1, position = 0, table_row = 0;
-  int32_t samples = 1;  // tokens drawn from its last row: one per unfinished member if it ends the prompt
+  int32_t samples = 1;  // tokens drawn from the last row; at the end of a prompt one per unfinished attempt
 };
 
 }  // namespace hone::engine

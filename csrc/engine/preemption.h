@@ -1,4 +1,4 @@
-// Chooses who gives up pages when there are not enough.
+// Chooses the sequences that give up their pages when there are not enough.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class Preemption {
   Preemption(const PagePool& pool, Residency& residency, const GroupTable& groups, Queues& queues)
       : pool_(pool), residency_(residency), groups_(groups), queues_(queues) {}
 
-  /// Preempts until `pages` are free, never `keep`; false if the requester is itself the youngest.
+  /// Preempts others than `keep` until `pages` are free; false if the requester is itself the youngest.
   bool make_room(int32_t pages, Group& requester, const Sequence* keep, uint32_t version);
   /// Parks the sequence and takes its pages.
   void preempt_sequence(Sequence& sequence);

@@ -18,13 +18,13 @@ void resize_state(std::vector<float>& state, int64_t floats) {
   }
 }
 
-/// The state of a group's prompt, before its first row.
+/// Zeroes the recurrent state of a group's prompt before its first row.
 void begin_state(Group& group, int64_t floats) {
   resize_state(group.recurrent, floats);
   std::fill(group.recurrent.begin(), group.recurrent.end(), 0.0f);
 }
 
-/// A sequence begins with a copy of its prompt's state, the last one with the state itself.
+/// A sequence starts with a copy of its prompt's state; the last one to start takes the state itself.
 void begin_state(Sequence& s, int64_t floats) {
   if (s.group->unstarted == 1) return std::swap(s.recurrent, s.group->recurrent);
   resize_state(s.recurrent, floats);

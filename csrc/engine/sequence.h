@@ -30,7 +30,7 @@ struct Sequence {
   bool started = false;        // has had pages before
   uint32_t oldest_kv = 0;      // oldest version among its cached keys
   std::vector<int32_t> pages;  // by position / W; the full prompt pages come first and are shared
-  std::vector<float> recurrent;   // states of all layers at its position, from its start to its end
+  std::vector<float> recurrent;   // recurrent states of all layers; empty before it starts and after it ends
   std::vector<std::byte> saved;   // private pages, while swapped out
   int32_t saved_pages = 0;
   StopMatcher::State stop;
@@ -64,7 +64,7 @@ struct Group {
   int32_t table_row = -1;
   int32_t shared_pages = 0;          // full pages of the prompt; a page beyond them is the partial one
   std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
-  std::vector<float> recurrent;      // states after the prefilled tokens; a member begins with a copy, the last with it
+  std::vector<float> recurrent;      // states after the prefilled tokens; members copy, the last takes them
   std::vector<std::byte> saved_prompt;  // while swapped out
   int32_t saved_pages = 0;
   int32_t unstarted = 0;  // members that have had no pages yet

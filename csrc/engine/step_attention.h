@@ -1,4 +1,4 @@
-// Keys and values for generation.
+// The attention of generation: keys and values are in the pages of the cache.
 #pragma once
 
 #include <vector>

@@ -31,7 +31,7 @@ TensorView corner(int32_t* tables, int64_t rows, int64_t columns, int64_t width)
   return view;
 }
 
-/// Pages that some row reads or writes: few of a table's columns, which allow for long contexts.
+/// Leading columns of the tables that some row uses: few, as the tables have room for the longest context.
 int64_t pages_in_use(const StepRows& rows, int64_t page_tokens) {
   return *std::max_element(rows.positions.begin(), rows.positions.end()) / page_tokens + 1;
 }

@@ -35,8 +35,8 @@ class DeviceStep {
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:
-  /// A step's arrays in host and device memory: up to `whole` bytes are uploaded, of the tables then what is in use, and
-  /// from `results` on they are downloaded.
+  /// A step's arrays in host and device memory. Bytes [0, whole) are uploaded, then the used part of
+  /// `tables`; bytes from `results` on are downloaded.
   struct Arrays {
     SharedArrays memory;
     int64_t capacity = 0, whole = 0, results = 0;

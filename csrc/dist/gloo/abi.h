@@ -11,8 +11,8 @@ struct HoneGlooGroup;  // a rank's sockets to all others
 
 enum HoneGlooStatus : int {
   kHoneGlooOk = 0,
-  kHoneGlooLost = 1,         // a peer or the network is lost
-  kHoneGlooLate = 2,         // the time is over
+  kHoneGlooLost = 1,         // a peer or the network failed
+  kHoneGlooLate = 2,         // the time-out has passed
   kHoneGlooInterrupted = 3,  // by interrupt()
   kHoneGlooMisused = 4,
 };
@@ -31,7 +31,7 @@ struct HoneGlooText {
 struct HoneGlooFunctions {
   int version;        // of this table
   const char* gloo;   // "0.5.0"
-  /// Null, and why.
+  /// Returns null and fills `why` if it fails.
   HoneGlooGroup* (*create)(int rank, int size, HoneGlooText* why);
   /// Called once per peer: a non-blocking socket whose other end that peer passes to the same call. Takes ownership,
   /// even if it fails.

@@ -47,7 +47,7 @@ void wake(Buffer& buffer) {
 }
 
 milliseconds left_until(Clock::time_point deadline) {
-  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(1));  // 0 is for ever
+  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(1));  // 0: no limit
 }
 
 /// Threads that begin in its scope do not preempt others when they wake; they get their share of the processors all the same.
@@ -96,8 +96,8 @@ class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
   }
 };
 
-/// A pair over an authenticated socket. Gloo's own connect accepts the first connection as the peer: at one port each
-/// (in 2022), or by a sequential number.
+/// A pair over an authenticated socket. Gloo's own connect would take the first connection for the peer's: at
+/// a port per pair (in 2022), or by a sequential number.
 class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
  public:
   using GuardedPair::GuardedPair;
@@ -105,7 +105,7 @@ class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
   void take(hone::dist::Descriptor socket) {
     const std::lock_guard lock(m_);
     throwIfException();
-    if (fd_ >= 0) {  // the port
+    if (fd_ >= 0) {  // the socket at which Gloo listens for this pair
       device_->unregisterDescriptor(fd_, this);
       ::close(std::exchange(fd_, -1));
     }
@@ -166,7 +166,7 @@ class Watch {
   static bool is_gone(Buffer& buffer) {
     try {
       buffer.abortWaitRecv();
-      buffer.waitRecv();  // which has been aborted, and throws the first error it was given
+      buffer.waitRecv();  // returns at once, or throws the first error that the buffer received
       return false;
     } catch (const gloo::IoException&) {
       return true;
@@ -203,7 +203,7 @@ struct HoneGlooGroup {
       for (const auto& [peer, buffer] : out) finish(peer, deadline, [&](milliseconds left) { return buffer->waitSend(left); });
       for (const auto& [peer, buffer] : in) finish(peer, deadline, [&](milliseconds left) { return buffer->waitRecv(left); });
     } catch (...) {
-      leave();  // before the buffers go
+      leave();  // closes the connections before the buffers are destroyed
       forget();
       throw;
     }
@@ -236,7 +236,7 @@ struct HoneGlooGroup {
     try {
       const milliseconds at_once(1);
       if (wait(at_once) || wait(at_once)) return;  // the first wait may return for a wake from before the lock
-    } catch (const gloo::IoException&) {  // it did not arrive: that it was not there in time is not the reason
+    } catch (const gloo::IoException&) {  // a time-out of this short wait; the connection is the cause
     }
     throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
   }
