@@ -84,7 +84,7 @@ void Program::keep_time(double now, uint32_t starved_times) {
   if (!is_running()) return;
   const Time time = clock_.look(now, starved_times);
   if (time == Time::kLeft) return;
-  // Known once, it stays: a process that was ended for its time may wait for a processor until it is gone.
+  // Once true it stays true: a killed process may wait for a processor until it is gone.
   is_slow_ = is_slow_ || time == Time::kSpent;
   kill();
 }
@@ -111,7 +111,7 @@ void Program::ended(int code, double cpu, double spent) {
 }
 
 bool Program::send(int fd) {
-  // Not before: of a process that has ended, output may still lie in its pipes.
+  // Set only now, because the pipes of an ended process may still hold output.
   if (is_too_much_) result_.end = End::kTooMuchOutput;
   std::array<iovec, 4> parts{iovec{&result_, sizeof result_}};
   for (std::size_t which = 0; which < 3; ++which) {

@@ -18,7 +18,7 @@ namespace hone::sandbox {
 /// Whether the read or write that just failed may be tried again.
 bool would_block();
 
-/// As the host sends it. `size` is the job's, in bytes, or kCallOff.
+/// A request as the host sends it. `size`: bytes of the job, or kCallOff.
 struct Request {
   uint32_t number, size, wall_ms, cpu_seconds;
   uint64_t memory_bytes;
@@ -29,7 +29,7 @@ inline constexpr uint32_t kCallOff = 0xffffffff;
 
 enum class End : uint8_t { kExited, kTooSlow, kTooMuchOutput, kLost };
 
-/// As the host gets it, followed by what was written on 1, 2 and 3. `code` is that of waitpid.
+/// A result as the host receives it, followed by the output on descriptors 1, 2 and 3. `code`: waitpid's.
 struct __attribute__((packed)) Result {
   uint32_t number;
   End end;
@@ -59,7 +59,7 @@ class Program {
   std::array<int, 4> connect();
   void started(pid_t pid, double now);
 
-  /// Descriptors to wait for, -1 where there is none: room for the job, then three with output.
+  /// Descriptors to wait for, -1 where there is none: the pipe of the job, then those of the three outputs.
   const std::array<int, 4>& descriptors() const { return ours_; }
   /// Readable once the process has ended; -1 when it was reaped.
   int exit_fd() const { return exit_fd_; }
@@ -69,12 +69,12 @@ class Program {
 
   /// Seconds that it ran, without those in which it waited for a processor.
   double spent(double now) const { return clock_.spent(now); }
-  /// When to call keep_time next, which kills the process if its time is over, or it waits for a processor without end.
+  /// When to call keep_time next, which kills the process if it ran, or waited for a processor, too long.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void stand_still(double seconds, double now) { clock_.stand_still(seconds, now); }
   void kill() const;
-  /// Call when it was reaped: code of waitpid, seconds of processor time, seconds that it ran.
+  /// Call after reaping it: code of waitpid, seconds of processor time, seconds that it ran.
   void ended(int code, double cpu, double spent);
 
   /// Sends a part of the result; true once all is sent.

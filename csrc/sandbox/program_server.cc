@@ -33,7 +33,7 @@ namespace {
 /// Bytes of memory that a run may take beyond its request, for its interpreter.
 constexpr uint64_t kOwnBytes = 256u << 20;
 constexpr int kFirstUnused = 4;
-/// Seconds between two looks while runs go on.
+/// Seconds between two polls while programs run.
 constexpr double kLook = 0.1;
 /// Entries of the poll: two for requests and results, then for each run its four descriptors and its end.
 constexpr std::size_t kFixed = 2, kDeath = 4, kEach = 5;
@@ -86,7 +86,7 @@ void let_memory_fork() {
   unsigned long from = 0, to = 0;
   while (std::fgets(line, sizeof line, maps) != nullptr) {
     if (std::sscanf(line, "%lx-%lx", &from, &to) == 2)
-      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);  // fails where memory cannot be forked: not ours
+      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);  // fails on devices' memory, not ours
   }
   std::fclose(maps);
 }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kLookAgain = 0.01;  // seconds
 
 struct Times {
-  double ran = 0, waited = 0;  // seconds; waited: ready to run without a processor, waits that are over
+  double ran = 0, waited = 0;  // seconds; waited: for a processor while ready to run, completed waits only
   bool ready = false;          // to run, or running
 };
 

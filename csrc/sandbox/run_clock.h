@@ -8,7 +8,7 @@
 
 namespace hone::sandbox {
 
-/// Seconds: for shorter runs the kernel is not asked.
+/// Seconds. The kernel is not asked about shorter runs.
 inline constexpr double kShort = 0.1;
 
 /// State of a run's time.
@@ -16,7 +16,7 @@ enum class Time : uint8_t {
   kLeft,
   /// It has used up its time limit.
   kSpent,
-  /// It has not, but has waited for a processor for so long that it is given up; not the program's fault.
+  /// It has waited for a processor for so long that it is given up, which is not the program's fault.
   kStarved,
 };
 
@@ -30,8 +30,8 @@ class RunClock {
   double spent(double now) const;
   /// When to call look() next.
   double due() const { return due_; }
-  /// kStarved: it has existed for `starved_times` its limit. A wait is known when it is over: of a process that is ready to
-  /// run, and has not run since the look before, it says kLeft.
+  /// kStarved: the process has existed for `starved_times` times its limit. The kernel counts a wait only
+  /// once it is over, so a process that is ready to run and has not run since the last call has kLeft.
   Time look(double now, uint32_t starved_times);
   /// Part of the time since the last poll in which the whole machine stood still; 0 before the clock began.
   void stand_still(double seconds, double now) {
@@ -45,12 +45,12 @@ class RunClock {
   double ran_ = -1;  // at the last look, if it was over its limit then
 };
 
-/// Tells of whiles in which everything stood still: stopped, frozen, starved. They are no run's. In seconds of one clock.
+/// Detects times in which everything stood still (stopped, frozen, starved), which count for no run.
 class Standstill {
  public:
   explicit Standstill(double now) : looked_(now) {}
 
-  /// Returns the running part of the time since the last poll. waited: longest expected time between two polls.
+  /// Returns the seconds of standstill since the last poll. waited: longest expected time between two polls.
   double look(double now, double waited) {
     constexpr double kLate = 0.25;
     const double late = now - looked_ - waited;

@@ -1,4 +1,4 @@
-// Tokens that are found in a text before anything else looks at it.
+// Added tokens, which are found in a text before it is normalized and split.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct AddedToken {
   bool single_word;  // only where no word character is next to it
   bool lstrip;       // includes the white space before it
   bool rstrip;       // includes the white space behind it
-  bool normalized;   // looked for in normalized text, itself normalized
+  bool normalized;   // is itself normalized, and looked for in normalized text
   bool special;
 };
 
@@ -30,7 +30,7 @@ struct Stretch {
 /// Source: AddedVocabulary of Hugging Face tokenizers.
 class TokenFinder {
  public:
-  /// `spelling` is what to look for, not empty. Keeps the pointer.
+  /// `spelling`: the text to look for, not empty. Keeps the pointer.
   void add(const AddedToken* token, std::string_view spelling);
 
   /// Appends the stretches of a text in order. spell_special leaves special tokens in the text as they are written.

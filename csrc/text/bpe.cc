@@ -64,7 +64,7 @@ void Bpe::encode(std::string_view piece, std::vector<int32_t>& out) {
 void Bpe::spell(std::string_view piece) {
   if (piece.size() > size_t(INT32_MAX) / 2) fail(Code::kData, "a piece of text of %zu bytes is too long.", piece.size());
   merger_.clear();
-  bool unknown = false;  // an unknown character is held back, so that others can join it
+  bool unknown = false;  // an unk token is pending, which further unknown characters may join
   for (size_t at = 0; at < piece.size();) {
     int32_t id;
     uint32_t bytes = 1;

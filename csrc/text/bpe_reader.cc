@@ -29,7 +29,7 @@ std::pair<std::string, std::string> read_merge(const Json& merge, size_t rank) {
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
-/// A byte-level token as its bytes; false for one that no text can produce.
+/// Replaces the name of a byte-level token by its bytes; false if no text can produce the token.
 bool to_bytes(std::string& name) {
   std::string bytes;
   if (!bytes_of(name, bytes)) return false;
@@ -65,7 +65,7 @@ std::vector<std::pair<std::string, int32_t>> read_tokens(const Json& list, bool 
   return tokens;
 }
 
-/// -1 if the file names none.
+/// The id of the unknown token; -1 if the file names none.
 int32_t read_unk(ConfigFields& fields, const Vocabulary& vocabulary) {
   const std::string unk = fields.text("unk_token");
   if (unk.empty()) return -1;

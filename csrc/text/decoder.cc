@@ -143,7 +143,7 @@ void DecodeStream::feed(int32_t id) {
   first_ = false;
 }
 
-/// The bytes of byte_fallback are a text if they are well-formed; otherwise each becomes U+FFFD.
+/// Ends a run of byte_fallback bytes: well-formed ones are text, otherwise each byte becomes U+FFFD.
 void DecodeStream::end_run() {
   if (run_.empty()) return;
   if (utf8_prefix(run_) == run_.size()) waiting_ += run_;

@@ -28,7 +28,7 @@ struct DecoderRules {
 /// A token's contribution to the text, computed once for each token of a vocabulary.
 struct DecodedToken {
   std::string text;      // UTF-8, but any bytes with byte_level
-  std::string at_start;  // the same as the first token of a text, where that differs (Metaspace)
+  std::string at_start;  // text of the first token, in which Metaspace may drop its spaces
   bool is_byte = false;  // a <0xNN> of byte_fallback; text is that byte
   bool special = false;
   bool exists = false;  // ids may have holes

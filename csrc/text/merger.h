@@ -20,7 +20,7 @@ class Merger {
 
   /// Starts a new row.
   void clear() { symbols_.clear(); }
-  /// Appends a non-negative id to the row. It takes at most INT32_MAX of them.
+  /// Appends a non-negative id to the row. A row holds at most INT32_MAX ids.
   void push(int32_t id) {
     const int32_t at = int32_t(symbols_.size());
     symbols_.push_back({id, at - 1, at + 1});

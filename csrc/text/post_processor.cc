@@ -45,7 +45,7 @@ void add(PostProcessor& out, const Json& json, const std::string& where) {
     add_template(out, value_or_null(fields, "single"), value_or_null(fields, "special_tokens"), where);
     fields.ignore({"pair"});  // for pairs of texts, which are not supported here
   } else {
-    fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // offsets only
+    fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // they affect offsets only
   }
   fields.finish();
 }

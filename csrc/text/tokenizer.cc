@@ -26,7 +26,7 @@ Tokenizer::Tokenizer(std::string_view text) {
   decoded_.resize(vocabulary_.size());
   for (const auto& [name, id] : vocabulary_.ids()) decoded_[size_t(id)] = decoded_token(rules_, name, false);
   for (const AddedToken& token : added_) {
-    // The reference names and decodes it in its normalized form.
+    // As in the reference, its name and its text are the normalized ones.
     if (token.normalized) vocabulary_.rename(token.id, normalizer_.apply(vocabulary_.name(token.id)));
     decoded_[size_t(token.id)] = decoded_token(rules_, vocabulary_.name(token.id), token.special);
   }

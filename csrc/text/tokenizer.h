@@ -42,7 +42,7 @@ class Tokenizer {
 
   /// One more than the greatest id; ids may have gaps.
   int32_t vocabulary_size() const { return int32_t(vocabulary_.size()); }
-  /// A token's name as the file has it, normalized if it is an added token looked for in normalized text; nullptr for a hole or an id outside.
+  /// A token's name as in the file, normalized if AddedToken::normalized; nullptr if no token has the id.
   const std::string* name_of(int32_t id) const;
   /// -1 if there is no such token.
   int32_t id_of(const std::string& name) const { return vocabulary_.id_of(name); }
@@ -60,7 +60,7 @@ class Tokenizer {
   Bpe bpe_;
   DecoderRules rules_;
   TokenFinder as_written_, normalized_;
-  PostProcessor around_;  // of add_special
+  PostProcessor around_;  // tokens of EncodeOptions::add_special
   std::vector<DecodedToken> decoded_;
   // Reused between calls.
   std::vector<Stretch> stretches_, inner_;
