@@ -17,7 +17,7 @@ struct Architecture {
   bool mixture = false;
 };
 
-/// Whether the table has it, and as a mixture of experts.
+/// Whether the table has this model_type and it is a mixture of experts.
 bool is_supported_mixture(const std::string& name);
 /// Throws kUnsupported naming the type and listing the table.
 const Architecture& find_architecture(const std::string& name, const char* where);

@@ -47,7 +47,7 @@ void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   config.max_positions = std::min(config.max_positions, rope.original_max_positions);
 }
 
-/// Beyond max_position_embeddings transformers' angles depend on the longest sequence of a batch; within it they are unscaled.
+/// No angle is scaled within max_position_embeddings; beyond, transformers' angles depend on the batch.
 bool is_unscaled(const std::string& type) { return type == "default" || type == "dynamic" || type == "mrope"; }
 
 /// A kind of scaling that changes angles. Source: transformers, modeling_rope_utils.
@@ -68,7 +68,7 @@ void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& c
 
 void parse_rope(const Json& json, const std::string& where, ModelConfig& config, bool partial, ConfigProblems* problems);
 
-/// Hunyuan's have a greater base from the first token on. Source: transformers, HunYuanDenseV1RotaryEmbedding.
+/// Hunyuan's base is greater from the first token on. Source: transformers, HunYuanDenseV1RotaryEmbedding.
 void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"factor", "original_max_position_embeddings"});
   const double alpha = config.arch == "hunyuan_v1_dense" ? fields.number("alpha", 0.0) : 0.0;
@@ -78,7 +78,7 @@ void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
 }
 
-/// One object for full and one for sliding attention. Source: transformers 5, Gemma3TextConfig.
+/// Reads an object for full and one for sliding attention. Source: transformers 5, Gemma3TextConfig.
 void parse_rope_by_layer(ConfigFields& fields, ModelConfig& config) {
   parse_rope(*fields.value("full_attention"), fields.path("full_attention"), config, false, fields.problems());
   if (const Json* sliding = fields.value("sliding_attention")) {

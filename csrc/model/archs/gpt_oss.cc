@@ -24,9 +24,9 @@ void parse_gpt_oss(ConfigFields& fields, ModelConfig& config) {
   if (e.count < 1) fields.problem(Code::kConfig, fields.path("num_local_experts") + " is " + std::to_string(e.count) + "; a mixture has at least one.");
   e.width = config.mlp_width;
   e.normalized = e.turned = e.biases = true;
-  e.limit = 7.0;  // transformers has no other
+  e.limit = 7.0;  // transformers has no field for it
   fields.only("swiglu_limit", 7.0);
-  // Names of other programs' configs for what was read above, and terms of a loss.
+  // Other programs' names of fields that were read above, and coefficients of a loss.
   fields.ignore({"experts_per_token", "initial_context_length", "rope_scaling_factor", "rope_ntk_alpha", "rope_ntk_beta", "output_router_logits", "router_aux_loss_coef"});
 }
 

@@ -13,12 +13,12 @@ void parse_hunyuan(ConfigFields& fields, ModelConfig& config) {
   fields.only("norm_type", {"rms"});
   fields.only("use_rotary_pos_emb", true);
   fields.only("add_classification_head", false);
-  // Of heads that its authors' code has, and of images.
+  // Fields of other heads in the authors' code, and of images.
   fields.ignore({"attention_head_dim", "cla_share_factor", "class_num", "dense_list", "eod_token_id", "im_end_id", "im_newline_id",
                  "im_start_id", "mask_init_id", "org_vocab_size", "pad_id", "pool_type", "text_end_id", "text_start_id"});
 }
 
-/// The angles are written as those of the base that alpha gave.
+/// Writes the base that resulted from alpha as rope_theta.
 void write_hunyuan(const ModelConfig& config, Json& json) {
   write_decoder(config, json);
   json.set("attention_bias", Json::boolean(config.qkv_bias));

@@ -55,7 +55,7 @@ void parse_lfm2(ConfigFields& fields, ModelConfig& config) {
   if (std::count(config.linear_layers.begin(), config.linear_layers.end(), true) == 0) config.linear_layers.clear();
   config.delta = {.key_heads = 0, .value_heads = 1, .key_dim = 0, .value_dim = config.width, .taps = fields.integer("conv_L_cache", 3)};
   fields.only("conv_bias", false);
-  // Sizes again, how weights are first drawn, and what transformers does not read.
+  // Sizes under second names, the initialisation of weights, and fields that transformers does not read.
   fields.ignore({"block_dim", "block_norm_eps", "block_use_swiglu", "block_use_xavier_init", "block_mlp_init_scale", "block_out_init_scale",
                  "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "use_pos_enc", "theta"});
 }

@@ -7,7 +7,7 @@
 namespace hone::model::archs {
 namespace {
 
-/// How many there are, how many are chosen, and what has no part in logits: terms of a loss, and what calls return.
+/// Reads how many experts there are and how many are chosen. Ignores loss coefficients and what calls return.
 void parse_experts(ConfigFields& fields, ModelConfig& config, const char* count) {
   ExpertsConfig& e = config.experts;
   e.count = fields.integer(count, e.count);
@@ -22,14 +22,14 @@ void write_experts(const ModelConfig& config, const char* count, Json& json) {
   json.set("output_router_logits", Json::boolean(false));
 }
 
-/// With a decimal point: transformers 5 refuses an integer where it declares a float.
+/// A number with a decimal point, since transformers 5 refuses an integer where it declares a float.
 Json decimal(double value) {
   std::string text = Json::number(value).dump();
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return Json::parse(text, "number");
 }
 
-/// has(layer) of every layer; all of them: no list.
+/// Sets the layers that have experts, those with has(layer). The list stays empty if all have them.
 template <class Has>
 void choose_layers(ModelConfig& config, const Has& has) {
   std::vector<bool> layers;

@@ -18,7 +18,7 @@ void parse_kinds(ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-/// Beside the sizes, which the caller has set.
+/// Reads what dense models and mixtures share. The caller has set the default sizes.
 void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
   if (config.vocabulary == 0) config.vocabulary = 248320;
   config.head_dim = 256;
@@ -37,7 +37,7 @@ void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
   if (!fields.boolean("attn_output_gate", true)) {
     fields.problem(Code::kUnsupported, fields.path("attn_output_gate") + " is false; only attention with an output gate is supported.");
   }
-  // Of layers that predict further tokens, which are not read, and of a mixture of experts, which this is not.
+  // Fields of layers that predict further tokens, which are not loaded, and fields that nothing here uses.
   fields.ignore({"mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "mlp_only_layers", "mamba_ssm_dtype"});
 }
 
@@ -53,7 +53,7 @@ void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
   ExpertsConfig& e = config.experts;
   config.width = 2048, config.layers = config.delta_by_head ? 48 : 40;
   config.heads = 16, config.kv_heads = 2;
-  config.mlp_width = 5632;  // of no layer
+  config.mlp_width = 5632;  // no layer has such an MLP
   parse_hybrid(fields, config);
   e.count = fields.integer("num_experts", e.count ? e.count : 256);
   e.chosen = fields.integer("num_experts_per_tok", e.chosen ? e.chosen : 8);
@@ -65,7 +65,7 @@ void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"output_router_logits", "router_aux_loss_coef", "norm_topk_prob", "decoder_sparse_step"});  // transformers reads none of the last two
 }
 
-/// A mixture whose projections go by key head.
+/// A mixture whose DeltaNet projections have their rows grouped by key head.
 void parse_qwen3_next(ConfigFields& fields, ModelConfig& config) {
   config.vocabulary = 151936;
   config.delta_by_head = true;
