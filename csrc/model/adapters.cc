@@ -15,7 +15,7 @@ namespace {
 
 using kernels::PackedMatrix;
 
-/// A matrix with its own name in files: rows [first, first + n) of a product's matrix [.., k]; or those of all experts.
+/// A matrix with its own name in files: rows [first, first + n) of a product's [.., k]; or all experts' ones.
 struct Target {
   const char* name;
   std::string part;  // of the layer
@@ -58,7 +58,7 @@ void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
   out.push_back({"out_proj", "linear_attn", Product::kO, 0, C, c.delta.values()});
 }
 
-/// PEFT wraps the module of experts once a parameter: down around gate and up, hence the names.
+/// PEFT wraps the experts' module once per parameter, down around gate and up; hence the names.
 void add_experts(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t C = c.width, F = c.experts.width;
   out.push_back({"experts", "mlp.experts.base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
@@ -88,7 +88,7 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Of all layers, each once.
+/// The names of the targets in all layers, each once.
 std::vector<std::string> names_in(const LayerTargets& layers) {
   std::vector<std::string> out;
   for (const auto& layer : layers) {
@@ -147,7 +147,7 @@ int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k) {
   return Arena::rounded(kernels::packed_bytes(stream, n, k, pack_dtype(stream)));
 }
 
-/// Packs w, or its transpose: on a GPU that is w read the other way round.
+/// Packs w or its transpose; on a GPU the transpose is the pack of w, marked as transposed.
 PackedMatrix pack_thin(const Stream& stream, const TensorView& w, bool transpose, Arena& arena) {
   const bool turn = transpose && !stream.is_cuda();
   PackedMatrix out{w.dim(turn ? 1 : 0), w.dim(turn ? 0 : 1), pack_dtype(stream), nullptr};

@@ -20,7 +20,7 @@ struct AdapterConfig {
   int64_t rank = 0;  // r; 0: no adapters, all weights are trained
   float alpha = 0.0f;
   std::vector<std::string> targets{};  // "q_proj", ..., "experts", or "all-linear" alone
-  uint64_t seed = 0;                   // A is drawn with
+  uint64_t seed = 0;                   // of A's random values
   bool on() const { return rank > 0; }
   float scale() const { return alpha / float(rank); }  // s
 };
@@ -28,7 +28,7 @@ struct AdapterConfig {
 /// The four products of a layer whose matrices adapters may change.
 enum class Product : uint8_t { kQkv, kO, kGateUp, kDown };
 inline constexpr int kProducts = 4;
-/// And those of its experts.
+/// The two products of a layer's experts.
 enum class ExpertProduct : uint8_t { kGateUp, kDown };
 inline constexpr int kExpertProducts = 2;
 
@@ -41,8 +41,9 @@ std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterCon
 void check_adapters_for_gpu(const AdapterConfig& config);
 /// adapter_config.json as PEFT reads it, without the base model's name.
 Json adapter_json(const ModelConfig& model, const AdapterConfig& config);
-/// Throws kConfig naming the field where a PEFT folder's adapter_config.json is not that of `config`, kUnsupported for what
-/// is not a plain adapter (DoRA, rank-stabilized, trained biases or modules, ranks by pattern, chosen layers).
+/// Checks a PEFT folder's adapter_config.json. Throws kConfig naming a field that differs from `config`,
+/// kUnsupported for other adapters than plain ones (DoRA, rank-stabilized, trained biases or modules, ranks
+/// by pattern, chosen layers).
 void check_adapter_json(const Json& json, const AdapterConfig& config, const char* where);
 /// PEFT's name of a tensor in its file.
 std::string peft_name(const std::string& name);
@@ -58,7 +59,7 @@ class Adapters {
   const TensorBlock& block() const { return block_; }
   bool changes(int64_t layer, Product product) const { return !pieces(layer, product).empty(); }
 
-  /// Call once A or B have changed, before the next two.
+  /// Call after A or B have changed, before add() and gradient().
   void pack(const Stream& stream);
   /// w [N, K] f32, the whole matrix of the product, += s B A in the rows of each target. The sum over r ascends,
   /// starting from w; on a GPU B and A are rounded to bf16. Takes and releases adapter_form_bytes of scratch.
@@ -76,11 +77,11 @@ class Adapters {
  private:
   struct Piece {
     int64_t first = 0;                // row of the product's matrix
-    size_t a = 0, b = 0;              // specs
+    size_t a = 0, b = 0;              // indices of the specs of A and B
     kernels::PackedMatrix packed_a, packed_at, packed_bt;  // of A, its transpose and that of B
   };
   struct OfExperts {
-    size_t a = 0, b = 0;  // specs
+    size_t a = 0, b = 0;  // indices of the specs of A and B
     ExpertAdapters matrices;
   };
   const std::vector<Piece>& pieces(int64_t layer, Product product) const {
@@ -99,7 +100,7 @@ class Adapters {
   Arena packs_;
 };
 
-/// Memory of an Adapters in the stream's memory in addition to its block.
+/// Bytes of the packs of an Adapters, and of the scratch of add() and of gradient(), in the stream's memory.
 int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config);
 int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config);
 int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens);

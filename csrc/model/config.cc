@@ -103,7 +103,7 @@ void check_layers(const ModelConfig& c, Rules& rules) {
   }
 }
 
-/// Bounds their product too: what a sequence's state takes.
+/// Bounds each size, and so the product of sizes that a sequence's state takes.
 bool check_linear_layers(const ModelConfig& c, Rules& rules) {
   if (!c.is_hybrid()) return true;
   constexpr int64_t kMost = int64_t(1) << 14;
@@ -183,7 +183,7 @@ void ModelConfig::check() const {
 
 namespace {
 
-/// What is quantized shows in the files themselves; model/stored_weights.h reads it.
+/// The weight files themselves show which tensors are quantized; model/stored_weights.h reads them.
 void parse_quantization(ConfigFields& fields) {
   const Json* given = fields.value("quantization_config");
   if (!given) return;
@@ -205,7 +205,7 @@ ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigP
   const Architecture& row = find_architecture(type, where.c_str());
   ModelConfig config;
   config.arch = type;
-  config.norm_eps = 1e-6f;  // where the file has none
+  config.norm_eps = 1e-6f;  // the default
   try {
     parse_quantization(fields);
     row.parse(fields, config);

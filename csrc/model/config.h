@@ -31,18 +31,18 @@ struct RopeConfig {
 struct ExpertsConfig {
   int64_t count = 0, chosen = 0, width = 0;  // E, how many of them a token goes to, F of each; count 0: none
   int64_t shared_width = 0;                  // F of the MLP beside them, which every token goes to; 0: none
-  bool shared_gate = false;                  // what that MLP adds is multiplied by the sigmoid of a number that x gives
+  bool shared_gate = false;                  // the output of that MLP is multiplied by sigmoid(gate . x)
   bool sigmoid = false, normalized = false;
-  bool correction = false;  // a number an expert is added where scores are compared; it is not trained
+  bool correction = false;  // a number per expert is added to scores for the choice; it is not trained
   double scaling = 1.0;
   int64_t groups = 1, chosen_groups = 1;
   std::vector<bool> layers;  // the layers that have experts; empty: all
   bool turned = false;       // a layer's matrices are one tensor [E, inputs, outputs] of gate and up, and one of down
   bool biases = false;       // of the router and of experts
-  double limit = 0.0;        // of gate and up, which are neighbours: kernels::SwigluArgs::limit; 0: none, one after the other
+  double limit = 0.0;        // clamps gate and up, which then alternate (SwigluArgs); 0: gate before up
 };
 
-/// Dense models have about a hundred. Limits the memory of tensor names and shapes before any tensor is made.
+/// Most layers; dense models have about a hundred. Limits the memory of tensor names and shapes.
 constexpr int64_t kMostLayers = int64_t(1) << 13;
 
 /// L layers, C width, H query heads, K key/value heads, D head dim, F MLP width, V vocabulary.
@@ -53,10 +53,10 @@ struct ModelConfig {
   float norm_eps = 1e-5f;
   RopeConfig rope;
   bool tied_head = false, qkv_bias = false, o_bias = false;
-  bool sinks = false;          // a learned score a head beside those of keys, whose value is 0
+  bool sinks = false;          // a learned score per head beside those of keys; its value is 0
   bool qk_norm = false;        // an RMS norm of q and of k: per head,
   bool qk_norm_whole = false;  // or over all heads at once
-  bool qk_norm_last = false;   // per head, of what is rotated
+  bool qk_norm_last = false;   // per head, after the rotation
 
   /// Where the two halves of a layer (attention, MLP) have their norms: on the input, on the output before it is added
   /// to the residual stream, or on both.
@@ -80,8 +80,8 @@ struct ModelConfig {
 
   std::vector<bool> linear_layers;    // the layers with gated DeltaNet, or a short convolution, in place of attention; empty: none
   kernels::DeltaSizes delta;          // of those layers
-  bool delta_by_head = false;         // their projections are two matrices whose rows go by key head: kernels::DeltaColumns
-  bool gated_attention = false;       // q_proj makes a gate beside every head, whose sigmoid multiplies what the head attends to
+  bool delta_by_head = false;         // their projections group rows by key head (kernels::DeltaColumns)
+  bool gated_attention = false;       // q_proj also makes gates; sigmoid(gate) multiplies a head's output
 
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }
@@ -91,7 +91,7 @@ struct ModelConfig {
   bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
   /// Layers with keys and values.
   int64_t attention_layers() const;
-  /// f32 numbers of a sequence's states in all such layers; those of a layer come after those of the layers before.
+  /// f32 numbers of a sequence's recurrent states in all other layers, one layer after another.
   int64_t state_floats() const { return (layers - attention_layers()) * delta.state_floats(); }
   /// How many layers of the same kind, with or without keys and values, come before.
   int64_t index_in_kind(int64_t layer) const;
@@ -107,7 +107,7 @@ struct ModelConfig {
   bool adds_apart() const { return norms_after() || residual_scale != 1.0f; }
   bool slides(int64_t layer) const { return sliding_window > 0 && (sliding_layers.empty() || sliding_layers[size_t(layer)]); }
   bool rotates(int64_t layer) const { return rotated_layers.empty() || rotated_layers[size_t(layer)]; }
-  /// 0: none.
+  /// Width of a layer's window; 0: none.
   int32_t window(int64_t layer) const { return slides(layer) ? sliding_window : 0; }
   /// Whether a layer has experts.
   bool mixes(int64_t layer) const { return experts.count > 0 && (experts.layers.empty() || experts.layers[size_t(layer)]); }
@@ -116,7 +116,7 @@ struct ModelConfig {
   bool mixes_in_part() const;
   /// F of a layer's MLP, beside experts where it has them; 0: it has none.
   int64_t mlp_width_of(int64_t layer) const { return mixes(layer) ? experts.shared_width : mlp_width; }
-  /// The widest of them.
+  /// F of the widest MLP.
   int64_t widest_mlp() const;
   /// Throws kConfig naming every field a network cannot be built from, its value and the rule.
   void check() const;
@@ -128,9 +128,9 @@ struct ConfigReading {
   std::vector<std::string> warnings;  // out: unknown fields, ignored as transformers ignores them
 };
 
-/// Reads a Hugging Face config.json (transformers 4 and 5 styles). Refuses a field whose value would change the numbers
-/// and is not supported (known_fields.h), and mixtures of experts that no architecture has; all problems are in one error: kUnsupported,
-/// kConfig, kFormat. Unknown fields: see `reading`; null: ignored.
+/// Reads a Hugging Face config.json (transformers 4 and 5 styles). Refuses fields whose values would change
+/// the numbers and are not supported (known_fields.h), and mixtures of experts that no architecture has. One
+/// error has all problems: kUnsupported, kConfig, kFormat. Unknown fields: see `reading`; null: ignored.
 ModelConfig parse_hf_config(const Json& json, const char* where, ConfigReading* reading = nullptr);
 /// The inverse, transformers-5 style, for saved checkpoints.
 Json to_hf_config(const ModelConfig& config);

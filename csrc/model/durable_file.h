@@ -39,9 +39,9 @@ class DurableFolder {
   DurableFolder(const DurableFolder&) = delete;
   DurableFolder& operator=(const DurableFolder&) = delete;
 
-  /// Where it lies until it is committed.
+  /// Path of the folder until commit().
   const std::string& path() const { return temporary_; }
-  /// Where a file of it is written; folders in between are made.
+  /// Path at which to write a file of the folder; makes the folders in between.
   std::string file(const std::string& name) const;
   /// Writes a small file; returns its sha256 in hex.
   std::string write(const std::string& name, const std::string& text) const;

@@ -23,7 +23,7 @@ void check_tied_head(const SafetensorsFile::Entry& head, const Parameters& param
        head.name.c_str());
 }
 
-/// Of a layer after the model's last, where files have some that predict further tokens.
+/// Whether a tensor belongs to one of the layers after the model's last that predict further tokens.
 bool is_further_layer(const std::string& name, const ModelConfig& config) {
   const int64_t layer = layer_number(name);
   return layer >= config.layers && layer < config.layers + config.further_layers;
@@ -49,7 +49,7 @@ class Filling {
     for (const TensorSpec& spec : parameters.specs()) all_.emplace(spec.name, &spec);
     missing_ = all_;
   }
-  /// Of what a file stores, under a text model's name.
+  /// Fills the parameter `name`, or those of all experts of a layer, from a stored tensor.
   void fill(const StoredWeight& stored, const std::string& name, const std::string& path) {
     const std::vector<StoredPart> parts = all_.contains(name) ? std::vector<StoredPart>{} : expert_parts(name, stored.shape);
     if (parts.empty()) return one(stored, name, path);
@@ -76,7 +76,7 @@ class Filling {
   }
 
   Parameters& parameters_;
-  std::map<std::string, const TensorSpec*> all_, missing_;  // mixtures have tens of thousands
+  std::map<std::string, const TensorSpec*> all_, missing_;  // maps: mixtures have tens of thousands
 };
 
 }  // namespace

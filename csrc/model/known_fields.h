@@ -9,7 +9,7 @@ namespace hone::model {
 /// kUnsupported problems unless they have the one value that does not; all others go to `unknown`.
 void judge_unread(const ConfigFields& fields, ConfigProblems& problems);
 
-/// A sentence if the object describes a mixture of experts that no architecture here has, by its model_type or by how many experts it has; else "".
+/// A sentence if model_type or a number of experts shows a mixture that no architecture here has; else "".
 std::string experts_of(const Json& config);
 
 }  // namespace hone::model

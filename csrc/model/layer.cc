@@ -56,7 +56,7 @@ void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLay
 struct Ending {
   TensorView norm, kept, out;
 };
-/// Where the product goes: into `out` itself, on top of what is there, where nothing is done to it first.
+/// Where the half's last product goes: it is added to `out` directly, unless it is normed or scaled first.
 TensorView product_of(const ModelConfig& config, const Ending& half, const LayerScratch& scratch) {
   if (!config.adds_apart()) return half.out;
   return half.kept.empty() ? scratch.added : half.kept;
@@ -72,7 +72,7 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
 
-/// A layer of gated DeltaNet: its projections and the recurrence; or of a short convolution.
+/// Computes the projections and the recurrence of gated DeltaNet, or a short convolution.
 void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                       const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
@@ -91,7 +91,7 @@ void linear_attention(const Stream& stream, const ModelConfig& config, const Pac
                                .scratch = ops});
 }
 
-/// The projections of attention whose heads have gates: q, k and v to act.qkv, gates to act.gates.
+/// Computes q, k and v into act.qkv and the gates of heads into act.gates.
 void project_gated(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                    const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
@@ -140,7 +140,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 
 namespace {
 
-/// What the MLP and the experts of a layer keep, given their input; `whole`: scratch.mlp too.
+/// Computes what the MLP and the experts keep for the backward from their input x; `whole`: scratch.mlp too.
 void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                  const LayerActivations& act, const LayerScratch& scratch, bool whole) {
   if (weights.router.n > 0) enter_experts(stream, config, weights, x, act.experts, *scratch.ops);
@@ -158,7 +158,7 @@ void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLa
   if (weights.shared_gate.n > 0) kernels::row_gate(stream, {act.experts.shared, of_width(scratch.mlp, F)});
 }
 
-/// The products of the MLP and the experts, of what layer_inner made: into `product`, or on top of it.
+/// Multiplies layer_inner's results by the last matrices of MLP and experts; writes or adds to `product`.
 void layer_products(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act,
                     const LayerScratch& scratch, const TensorView& product, bool accumulate) {
   const int64_t F = weights.gate_up.n / 2;

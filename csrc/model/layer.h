@@ -30,31 +30,33 @@ struct LayerScratch {
 /// Contiguous rows of another width in the memory of a buffer.
 TensorView of_width(const TensorView& buffer, int64_t width);
 
-/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))), or experts in its place or beside it. The config may put the norm on what is
-/// added instead of, or besides, the input, and may scale what is added. Reads act.input; writes every other view of
-/// act and the layer's result into `out` [R, C]. Generation passes one buffer as act.input, act.middle and out; then
-/// nothing is copied. act.qk_raw, lse and *_added may be empty.
+/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))), with experts in place of that
+/// MLP or beside it. The config may norm what is added instead of the input, or both, and may scale what is
+/// added. Reads act.input; writes every other view of act and the layer's result into `out` [R, C].
+/// Generation passes one buffer as act.input, act.middle and out; then nothing is copied. act.qk_raw, lse and
+/// *_added may be empty.
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// Its first part: norm, projections, rotation, attention and its gate, or gated DeltaNet. Reads act.input; writes qkv, qk_raw,
-/// gates, attn_out, gated and lse.
+/// The first part of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
+/// Reads act.input; writes qkv, qk_raw, gates, attn_out, gated and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
-/// Its second part, which may run on fewer rows: act.middle holds the residual stream that entered the layer and
-/// gets o(act.attn_rows) added; then gate_up and out as above. An empty `out` is not computed: only what act keeps.
+/// The second part of layer_forward, which may run on fewer rows: act.middle holds the residual stream that
+/// entered the layer and gets o(act.attn_rows) added; then gate_up and out as above. An empty `out` is not
+/// computed: only what act keeps.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The most scratch that an op of a layer, or its gradient, takes from the arena for this number of rows, attention's and the
-/// norms' gradients apart.
+/// The most scratch that an op of a layer, or its gradient, takes from the arena for this number of rows,
+/// except the gradients of attention and of norms.
 int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
-/// Of it what gated attention holds while other ops run: heads and gates apart.
+/// The part of it that gated attention holds while other ops run: the heads and gates after their split.
 int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
-/// Likewise of a layer of gated DeltaNet whose columns go by key head: 0 where they do not.
+/// The part that gated DeltaNet holds if its columns are grouped by key head; 0 if they are not.
 int64_t delta_columns_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 /// Throws kShape naming the row unless every position is in [0, most).

@@ -108,7 +108,7 @@ int64_t first_further_layer(const std::string& source) {
   return layers->as_int(path.c_str());
 }
 
-/// stored: with a replacement what `entry` holds, so that quantized weights are written as floats.
+/// stored: what `entry` holds; with a replacement the dequantized weight, so that it is written as floats.
 Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& entry, const StoredWeight& stored,
                     Replacement* replacement, ModelWriterReport& report) {
   const DType dtype = stored.quantized() ? options.dtype.value_or(DType::kBF16) : entry.dtype;
@@ -167,7 +167,7 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
   return files;
 }
 
-/// from: of the element's number in the tensor.
+/// element: index in the tensor; from: its value, of the dtype planned.dtype().
 [[noreturn]] void refuse_overflow(const Planned& planned, int64_t element, const void* from) {
   float value = 0;
   convert_floats(from, planned.dtype(), &value, DType::kF32, 1);
@@ -181,7 +181,7 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
        shown_name(planned.tensor.name).c_str(), place.c_str(), double(value), dtype_name(planned.tensor.dtype));
 }
 
-/// before: elements of the tensor in front of these values.
+/// before: number of the tensor's elements before these values.
 void write_values(SafetensorsWriter& writer, const Planned& planned, const Entry& values, int64_t before, std::vector<char>& buffer, Progress& progress) {
   const int64_t from_size = dtype_bytes(values.dtype), to_size = dtype_bytes(planned.tensor.dtype), n = values.bytes / from_size;
   const bool convert = values.dtype != planned.tensor.dtype;
@@ -219,7 +219,7 @@ void write_file(const DurableFolder& folder, const PlannedFile& file, Progress& 
   writer.commit();
 }
 
-/// The source's index unchanged where it still holds; otherwise one with the new sizes and files.
+/// The source's index if the files are the source's, otherwise one with the new sizes and files.
 std::string index_text(const WeightFolder& source, const std::vector<PlannedFile>& files, bool as_source,
                        int64_t total_bytes) {
   if (as_source) return source.index_text();

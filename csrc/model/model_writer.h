@@ -14,9 +14,10 @@ namespace hone::model {
 struct ModelWriterOptions {
   /// The folder whose tensors, names and shards are written.
   std::string source{};
-  /// A folder with values to take instead, by the text model's own names (a checkpoint): each of its tensors must be
-  /// one of the source's, of the same shape; those that the source has quantized are written as bf16, without scales. Tensors of the source that no text model has keep value and dtype.
-  /// Empty: the source's own values.
+  /// A folder with other values, by the text model's own names (a checkpoint): each of its tensors must be
+  /// one of the source's, of the same shape; those that the source has quantized are written as bf16, without
+  /// scales. Tensors of the source that no text model has keep value and dtype. Empty: the source's own
+  /// values.
   std::string values{};
   /// Appears complete or not at all; an existing folder is replaced.
   std::string target{};
@@ -25,7 +26,7 @@ struct ModelWriterOptions {
   std::optional<DType> dtype{};
   /// Bytes of tensors in a file, unless a single tensor has more; 0: the source's files.
   int64_t shard_bytes = 0;
-  /// What else the folder shall hold: `text`, or the contents of the file at `from`.
+  /// Further files of the folder: `text`, or the contents of the file at `from`.
   struct Extra {
     std::string name, text, from;
   };

@@ -17,14 +17,14 @@ namespace hone::model {
 class AttentionSource {
  public:
   virtual ~AttentionSource() = default;
-  /// Where the rows' keys and values are put before they are attended to; without pages: they stay where they are.
+  /// The pages that take the rows' keys and values before attention; without pages they stay where they are.
   virtual kernels::KvPlace place(int64_t) const { return {}; }
   /// q [R, H, D], k and v [R, K, D] are strided rows of one qkv matrix, rotated already, and k and v
   /// are in their place. sinks [H], or empty. Writes out [R, H, D].
   /// lse [R, H] is empty except in training.
   virtual void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
                       const TensorView& sinks, const TensorView& out, const TensorView& lse) = 0;
-  /// Which of the rows are of one sequence, and the states of a layer of gated DeltaNet that they continue.
+  /// The runs of rows of one sequence, and the recurrent states of this layer that they continue.
   virtual kernels::DeltaRuns runs(int64_t layer) = 0;
 };
 
@@ -52,11 +52,11 @@ struct PackedRows {
   TensorView cu_seqlens;  // [S+1] i32
   TensorView loss_rows;   // [R] i32, or empty
   bool deterministic = false;  // attention as AttentionPackedArgs has it
-  /// Where ranks divide the rows: ids, positions and loss_rows are of this rank's, T and R their numbers, but cu_seqlens is of
-  /// the whole micro-batch.
+  /// Set if ranks divide the rows: ids, positions and loss_rows are then this rank's, and T and R count
+  /// those, but cu_seqlens is that of the whole micro-batch.
   HeadExchange* exchange = nullptr;
   double* expert_rows = nullptr;  // [L, E] or null: a backward adds how many of the rows went to each expert
-  RouterTerms router{};  // of the loss rows, which are all that the last layer's experts get
+  RouterTerms router{};  // over loss rows in the last layer, whose experts get no others
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
   RouterTerms router_terms(bool last_layer) const {
     RouterTerms terms = router;
@@ -76,18 +76,18 @@ struct LayerActivations {
   TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
   TensorView gated;      // [T, HD] attn_out after the gate, likewise
   TensorView lse;        // [T, H]; of attention alone
-  TensorView attn_rows;  // [Q, HD] the rows of mixed() that go on
+  TensorView attn_rows;  // [Q, HD] the rows of mixed() that the rest of the layer reads
   TensorView middle;     // [Q, C] residual stream after attention
-  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; rows of no width where the layer has experts alone
+  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; F is 0 if the layer has only experts
   ExpertActivations experts;  // of Q rows; where the layer has experts
   TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
   bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
-  /// What `o` multiplies, for all rows: [T, HD] or [T, M Dv].
+  /// The input of `o` for all rows: [T, HD] or [T, M Dv].
   TensorView mixed() const;
 };
 struct Activations {
-  bool recompute = false;  // of a layer only `input` is there; `shared` has the rest of the last
+  bool recompute = false;  // layers keep only `input`; `shared` has the rest of the last layer
   std::vector<LayerActivations> layers;
   LayerActivations shared[2];  // buffers of one layer of attention, one of DeltaNet, for T rows; attn_rows is the last layer's, where R < T
   TensorView last;    // [R, C] residual stream leaving the last layer
@@ -100,13 +100,13 @@ struct Activations {
 /// Throws kShape as forward does. Trusts cu_seqlens and loss_rows (the packer built them).
 Activations forward_training(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                              Arena& arena, bool recompute = false);
-/// What layer `layer` kept, or, where `saved` says so, keeps when computed again in saved.shared. Takes and releases the
-/// scratch of a layer's forward.
+/// A layer's activations: those kept, or with saved.recompute those in saved.shared, where all layers but the
+/// last are computed again. Takes and releases the scratch of a layer's forward.
 LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                                    int64_t layer, const Activations& saved, Arena& arena);
 
-/// Matrices of a layer transposed, which its backward multiplies gradients by. On a GPU they are the snapshot's own read the
-/// other way round.
+/// The transposed matrices of a layer, by which its backward multiplies gradients. On a GPU they are the
+/// snapshot's packs, marked as transposed.
 struct TransposedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
   TransposedExperts experts;
@@ -114,17 +114,17 @@ struct TransposedLayer {
 /// On the CPU takes transposed_layer_bytes at most from the arena.
 TransposedLayer transpose_layer(const Stream& stream, const PackedLayer& packed, Arena& arena);
 int64_t transposed_layer_bytes(const Stream& stream, const ModelConfig& config, DType storage);
-/// Likewise one matrix, the head [C, V] of the head's backward among them.
+/// The same for one matrix, such as the head, whose transpose is [C, V].
 kernels::PackedMatrix transpose_matrix(const Stream& stream, const kernels::PackedMatrix& packed, Arena& arena);
 int64_t transposed_head_bytes(const Stream& stream, const ModelConfig& config);
 
-/// Gradients of all parameters where they are not all kept at once: a layer's are needed from the backward of the layer on
-/// until it is finished, the others' all the time. All are zeros at first.
+/// Gradients of all parameters, not all in memory at once: a layer's are needed from its backward until
+/// finished(), the others' all the time. All start as zeros.
 class LayerGradients {
  public:
   virtual ~LayerGradients() = default;
   virtual LayerViews layer(int64_t i) = 0;
-  /// Nothing is added to that layer's any more. Called from the last layer to the first.
+  /// Nothing more is added to the gradients of layer i. Called from the last layer to the first.
   virtual void finished(int64_t i) = 0;
   virtual TensorView embedding() = 0;
   virtual TensorView final_norm() = 0;
@@ -135,8 +135,8 @@ class LayerGradients {
 struct Gradients {
   Parameters* parameters = nullptr;
   const Adapters* adapters = nullptr;
-  TensorBlock* of_adapters = nullptr;  // of adapter_specs
-  TensorView unused{};                 // [unused_gradient_width] f32: of what is frozen, which is not read
+  TensorBlock* of_adapters = nullptr;  // a block of adapter_specs
+  TensorView unused{};                 // [unused_gradient_width] f32: gradients of frozen weights, never read
   LayerGradients* window = nullptr;    // in place of `parameters`
   TensorView head() const;
   TensorView embedding() const;
@@ -146,7 +146,7 @@ struct Gradients {
 };
 int64_t unused_gradient_width(const ModelConfig& config);
 
-/// Where the gradients of a block's rows go. Whatever is summed over rows is so within a block; every row is in one.
+/// Where a block's rows add their gradients. Sums over rows are taken within a block; every row is in one.
 struct BlockGradients {
   RowBlock rows;
   Gradients grads;
@@ -156,11 +156,11 @@ std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& g
 
 /// Adds dLoss/dparameter of everything below the head to the gradients of `blocks`, given dhidden [R, C] (overwritten).
 /// Consumes `saved`: its gate_up are overwritten. Scratch is taken from `arena` and released. A block's gradients have the
-/// bits of a backward of ranks that divide the rows, on the rank that has that block's.
+/// bits that the rank with those rows would get if ranks divided the rows.
 void backward(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, const Activations& saved,
               const TensorView& dhidden, const std::vector<BlockGradients>& blocks, Arena& arena);
-/// What forward_training and backward take from the arena for T tokens and matrices stored so; divided: for ranks that divide
-/// the rows, T of which this one has.
+/// Bytes that forward_training and backward take from the arena for T tokens and matrices of dtype `storage`.
+/// divided: ranks divide the rows, and this one has T of them.
 struct TrainingBytes {
   int64_t kept = 0;     // from the forward for the backward
   int64_t scratch = 0;  // used while a layer runs
@@ -168,7 +168,7 @@ struct TrainingBytes {
 };
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, bool recompute, bool divided = false,
                              DType storage = DType::kF32);
-/// The backward's own share of it, on one rank.
+/// The scratch of the backward alone, on a single rank.
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t tokens, DType storage);
 
 }  // namespace hone::model

@@ -109,7 +109,7 @@ void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const s
   out.add(mlp + names.down + ".weight", {c.width, width}, true);
 }
 
-/// As one tensor of all experts each, [E, inputs, outputs].
+/// Adds each matrix as one tensor of all experts, [E, inputs, outputs].
 void add_turned_experts(Layout& out, const ModelConfig& c, const std::string& experts) {
   const ExpertsConfig& e = c.experts;
   const auto one = [&](const char* name, int64_t inputs, int64_t outputs) {
@@ -122,7 +122,7 @@ void add_turned_experts(Layout& out, const ModelConfig& c, const std::string& ex
   one("down_proj", e.width, c.width);
 }
 
-/// gate and up of all experts, one after the other, then down of all.
+/// Adds gate and up of all experts, one expert after the other, then down of all.
 void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& sparse) {
   const ExpertsConfig& e = c.experts;
   out.align();
@@ -197,7 +197,7 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
   }
 }
 
-/// What a vector that is not drawn has everywhere.
+/// The initial value of all elements of a vector that is not random.
 float constant_of(const TensorSpec& spec, const ModelConfig& config) {
   if (ends_with(spec.name, ".bias") || ends_with(spec.name, "_proj_bias") || ends_with(spec.name, ".sinks")) return 0.0f;
   const bool plain = ends_with(spec.name, "linear_attn.norm.weight") || ends_with(spec.name, "dt_bias");

@@ -23,7 +23,7 @@ struct LayerNames {
 };
 LayerNames layer_names(const ModelConfig& config);
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
-/// Bytes of a block with all of them.
+/// Bytes of a block of all parameters.
 int64_t parameter_bytes(const ModelConfig& config);
 
 /// Whether a tensor is only read: no gradient reaches it, and nothing decays it.
@@ -31,17 +31,17 @@ bool is_frozen(const TensorSpec& spec);
 /// Whether weight decay reaches it by default: matrices, experts' and embeddings too; not norms, biases, sinks or convolutions.
 bool is_decayed(const TensorSpec& spec);
 
-/// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]; biases, q/k norms and norms before or after a half are
-/// empty if absent, gate_up and down where a layer has experts and no MLP beside them. In a layer of gated DeltaNet qkv is
-/// its matrices of q, k, v, z, b and a, o that of the output, and delta the rest, empty elsewhere; in one of a short convolution
-/// its first matrix, the last and delta.conv alone. Of E experts: router
-/// [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F]; where they are turned [E C, 2F] and [E F, C]. Their
-/// biases are [E], [E, 2F] and [E, C]; shared_gate is [1, C].
+/// A layer's tensors. qkv is [in_width, C], gate_up is [2F, C]. Biases, q/k norms and norms before or after a
+/// half are empty if absent, gate_up and down if a layer has experts and no MLP beside them. In a layer of
+/// gated DeltaNet qkv has the matrices of q, k, v, z, b and a, o is that of the output, and delta has the
+/// other tensors; in a short convolution qkv is the first matrix, o the last, and delta has conv alone. Of E
+/// experts: router [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F] (with
+/// ExpertsConfig::turned [E C, 2F] and [E F, C]), biases [E], [E, 2F] and [E, C], shared_gate [1, C].
 struct LayerViews {
   TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after;
   kernels::DeltaWeights delta;
   TensorView router, shared_gate, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
-  /// The same tensors elsewhere: `move` is given each that is there.
+  /// These views with each one that is not empty replaced by move(view).
   LayerViews moved(const std::function<TensorView(const TensorView&)>& move) const;
 };
 
@@ -51,7 +51,7 @@ class Parameters : public TensorBlock {
   /// In the memory of `stream`, which does its copies and must outlive it; the host's unless one is given.
   explicit Parameters(const ModelConfig& config, const Stream& stream = {});
 
-  /// As TensorBlock's.
+  /// TensorBlock::store_as; the views of layers follow the new memory.
   bool store_as(DType dtype);
 
   const LayerViews& layer(int64_t i) const;
@@ -60,7 +60,8 @@ class Parameters : public TensorBlock {
   TensorView head() const;        // [V, C]; the embedding when tied
 
   /// Weights N(0, 1/sqrt(fan-in)), residual outputs (o, down) scaled by 1/sqrt(2L), embedding and head
-  /// N(0, 0.02), norms 1 less their offset, biases 0, rates of decay (A_log) ln of U(0, 16]; drawn from Philox keyed by seed and tensor index: the same everywhere.
+  /// N(0, 0.02), norms 1 less their offset, biases 0, decay rates (A_log) ln of U(0, 16]; drawn from Philox
+  /// keyed by seed and tensor index, so that they are the same everywhere.
   void initialize(uint64_t seed);
 
  private:

@@ -15,7 +15,7 @@ namespace hone::model {
 /// rotary_dim/2 angular frequencies in radians per position, after scaling (linear, llama3, yarn, longrope's short or long ones).
 /// Source: Su et al. 2021; Llama 3 frequency smoothing; Peng et al. 2023 (YaRN), ramp as in transformers; Ding et al. 2024 (LongRoPE).
 std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim);
-/// What cosines and sines are multiplied by: 1, YaRN's 0.1 ln(factor) + 1, or longrope's sqrt(1 + ln(factor) / ln(original positions)).
+/// Factor of cosines and sines: 1; YaRN: 0.1 ln(factor) + 1; longrope: sqrt(1 + ln(factor) / ln(original)).
 double rope_attention_factor(const RopeConfig& rope);
 
 /// Bytes of a table.
@@ -25,7 +25,7 @@ int64_t rope_table_bytes(int64_t rotary_dim, int64_t positions);
 /// then cos and sin are rounded once to f32. P rows of N values, N = rotary_dim: cos of N/2 angles, then sin.
 class RopeTable {
  public:
-  /// positions rows; throws kOutOfMemory.
+  /// A table of `positions` rows. Throws kOutOfMemory.
   static std::shared_ptr<const RopeTable> make(const Stream& stream, const RopeConfig& rope, int64_t rotary_dim,
                                                int64_t positions);
   /// A table that rotates one pair of dimensions by 0: layers without positions then go through the same op.

@@ -1,4 +1,4 @@
-// A micro-batch's rows in blocks: which go together where gradients are added up, and who has them where ranks divide them.
+// Divides a micro-batch's rows into blocks, over which gradients are summed and which ranks may divide.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline RowRange part_of(int64_t n, int64_t part, int64_t parts) {
   const int64_t first = n * part / parts;
   return {first, n * (part + 1) / parts - first};
 }
-/// Those rows of a view.
+/// The rows of a view that are in `range`.
 inline TensorView rows_of(TensorView view, const RowRange& range) {
   view.data = view.as<std::byte>() + range.first * view.row_stride * dtype_bytes(view.dtype);
   view.shape[0] = range.count;
@@ -33,8 +33,8 @@ struct RowBlock {
 /// T rows in `parts` blocks. loss_rows: `outputs` ascending indices of rows.
 std::vector<RowBlock> row_blocks(int64_t tokens, const int32_t* loss_rows, int64_t outputs, int64_t parts);
 
-/// Ranks of which each has a part of a micro-batch's rows, all but for attention: there each has all rows, of a part of the
-/// heads. Both calls are made by all of them together, in the same order.
+/// Ranks that divide a micro-batch's rows. For attention they exchange data, so that each has all rows of a
+/// part of the heads. All ranks make both calls together, in the same order.
 class HeadExchange {
  public:
   virtual ~HeadExchange() = default;
@@ -42,9 +42,9 @@ class HeadExchange {
   virtual int ranks() const = 0;
   virtual int64_t tokens() const = 0;  // T of the whole micro-batch; rank p has part_of(T, p, ranks())
   /// rows: [T_p, W], columns side by side in groups of `widths`, each of which is divided among the ranks in their order.
-  /// heads: [T, W / ranks()], of every group this rank's part, contiguous. Writes heads.
+  /// heads: [T, W / ranks()], this rank's part of every group, contiguous. Writes heads.
   virtual void to_heads(const Stream& stream, const TensorView& rows, const std::vector<int64_t>& widths, const TensorView& heads) = 0;
-  /// The way back. Writes rows.
+  /// The inverse of to_heads. Writes rows.
   virtual void to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& rows) = 0;
 };
 

@@ -29,7 +29,7 @@ std::string text_of(const Shape& shape) {
   fail(Code::kFormat, "%s: tensor \"%s\" %s %s.", file.path.c_str(), shown_name(entry.name).c_str(), text_of(entry.shape).c_str(), why.c_str());
 }
 
-/// Scales of blocks of b rows, b a power of two: ceil(rows / b) of them. 0: no such b.
+/// Rows that share a scale: all, one, or a power of two b with ceil(rows / b) == scales; 0: none of these.
 int64_t block_of(int64_t rows, int64_t scales) {
   if (scales == 1) return std::max<int64_t>(rows, 1);
   if (scales == rows) return 1;
@@ -39,7 +39,7 @@ int64_t block_of(int64_t rows, int64_t scales) {
   return 0;
 }
 
-/// [rows, columns] of scales for a matrix, however many dimensions the file gives them.
+/// Rows and columns of a matrix's scales, however many dimensions the file gives them.
 std::pair<int64_t, int64_t> grid_of(const Entry& scales) {
   const int64_t rows = scales.shape.empty() ? 1 : scales.shape[0];
   return {rows, scales.shape.size() < 2 ? 1 : scales.shape[1]};
@@ -82,7 +82,7 @@ float e4m3(uint8_t bits) {
   return bits & 0x80 ? -magnitude : magnitude;
 }
 
-/// Of rows [first, first + count) of a matrix [N, K] in blocks: columns [first, first + count) of to [K, N].
+/// Reads rows [first, first + count) of a matrix [N, K] in blocks into the same columns of `to` [K, N].
 void read_mxfp4_rows(const uint8_t* blocks, const uint8_t* scales, int64_t first, int64_t count, int64_t n, int64_t k, float* to) {
   const int64_t groups = k / kBlock;
   for (int64_t g = 0; g < groups; ++g) {

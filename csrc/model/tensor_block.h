@@ -27,16 +27,17 @@ struct TensorSpec {
   bool matrix = false;         // a 2-D block weight (Muon's kind): not embedding, head, norm or bias
   int64_t numel() const;
 };
-/// Elements of a block of these, the last gap included.
+/// Elements of a block with these specs, the last gap included.
 int64_t total_elements(const std::vector<TensorSpec>& specs);
 
-/// Owns one block of f32, or of bf16 (moments, and weights that are only read), laid out by `specs`, zeroed; on the CPU what is never written takes no memory. Movable, not copyable.
+/// Owns one zeroed block of f32, or of bf16 (moments, weights that are only read), laid out by `specs`. On
+/// the CPU unwritten pages take no memory. Movable, not copyable.
 class TensorBlock {
  public:
   /// In the memory of `stream`, which does its copies and must outlive it. config: of the model they belong to.
   TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype = DType::kF32)
       : TensorBlock(config, std::move(specs), stream, dtype, tensor_memory(stream)) {}
-  /// In that memory, which the stream's copies reach.
+  /// In `memory`, which the stream's copies must reach.
   TensorBlock(const ModelConfig& config, std::vector<TensorSpec> specs, const Stream& stream, DType dtype, Memory memory);
 
   DType dtype() const { return dtype_; }
@@ -53,12 +54,12 @@ class TensorBlock {
   /// Elements [offset, offset + count) become zeros; in host memory whole pages of them take none until they are written.
   void discard(int64_t offset, int64_t count);
 
-  /// Keeps bf16 in place of f32, or f32 again, in host memory of the CPU's; views are of other memory then. False, and all as
-  /// before, where a value is not one of bf16.
+  /// Changes a block of the CPU to bf16, or back to f32, in new memory: earlier views become invalid. Returns
+  /// false and changes nothing if bf16 cannot represent a value.
   bool store_as(DType dtype);
 
-  /// One of the views above, to be written by `fill`, which gets it in host memory: the same tensor, or a block
-  /// whose contents (nothing at first) are carried to the device when it returns.
+  /// Lets `fill` write one of the views above through host memory: the tensor itself, or uninitialised memory
+  /// that is copied to the device when `fill` returns.
   void write(const TensorView& tensor, const std::function<void(const TensorView& host)>& fill);
   /// One of the views above in host memory: itself, or a copy that takes staging_bytes(tensor) from `staging`.
   TensorView read(const TensorView& tensor, Arena& staging) const;

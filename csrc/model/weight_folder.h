@@ -19,7 +19,7 @@ class WeightFolder {
  public:
   explicit WeightFolder(const std::string& directory);
 
-  /// By name.
+  /// Files in ascending order of their names.
   struct File {
     std::string name, path;
     std::unique_ptr<SafetensorsFile> tensors;

@@ -14,9 +14,9 @@
 
 namespace hone::model {
 
-/// Of one of the parameters' views, a matrix or a vector: what is packed in its place, in the memory that packs are made
-/// from; it stays until the next call. An empty
-/// view: the pack is that already. No function: the views themselves.
+/// Returns what is packed in place of one of the parameters' views, a matrix or a vector: a view in the
+/// memory that packs are made from, valid until the next call. An empty view: the pack is up to date. No
+/// function: the views themselves are packed.
 using FormedWeights = std::function<TensorView(const TensorView& from)>;
 
 struct PackedLayer {
@@ -29,16 +29,16 @@ struct PackedLayer {
   bool experts_turned = false;                                       // ExpertsConfig::turned
 };
 
-/// Bytes of snapshots in the stream's memory. ends: what is outside of layers (embedding, final norm, head), of which the head's
-/// matrix is a part (0 where the embedding serves); rope tables are shared by all snapshots of a config.
+/// Bytes of snapshots in the stream's memory. ends: embedding, final norm and head; head: the part for its
+/// matrix (0 if that is the embedding). All snapshots of a config share the rope tables.
 struct SnapshotBytes {
   int64_t layers = 0, ends = 0, head = 0, rope_tables = 0;
   int64_t tensors() const { return layers + ends; }
 };
-/// one_layer: of WeightSnapshot::of_one_layer.
+/// one_layer: for a snapshot from WeightSnapshot::of_one_layer.
 SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
 
-/// Is called with the layer that is read next, where a snapshot has memory for one at a time.
+/// Fills the layer that is read next, for a snapshot with memory for one layer at a time.
 class LayerWeights {
  public:
   virtual ~LayerWeights() = default;
@@ -48,10 +48,10 @@ class LayerWeights {
   virtual void backward(int64_t i) = 0;
 };
 
-/// Of all layers but those of a kind of their own; null where there are none. Snapshots of a config share them.
+/// Tables of most layers, of sliding ones and of unrotated ones; null if unused. Snapshots share them.
 struct RopeTables {
   std::shared_ptr<const RopeTable> common, sliding, still;
-  /// Of a layer: the common one, that of sliding layers with a theta of their own, or the one that rotates nothing.
+  /// The table of a layer: `still` rotates nothing, `sliding` is for layers with a theta of their own.
   const TensorView& of(const ModelConfig& config, int64_t layer) const;
 };
 
@@ -66,13 +66,13 @@ class WeightSnapshot {
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
-  /// Without contents. memory: the stream's; or kPinned, of a snapshot with a GPU's layout that engines there take over.
+  /// A snapshot without contents. memory: the stream's, or kPinned for one that a GPU's engine will copy.
   static std::shared_ptr<WeightSnapshot> empty(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic, Memory memory);
-  /// Without contents, and with room for one layer, which all of `layers` name. Throws kUnsupported where layers differ.
+  /// A snapshot without contents whose layers share one layer's memory. Throws kUnsupported if layers differ.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// A snapshot for another version, with addresses of its own and without contents; it shares the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
-  /// The same with layers of its own alone: what is outside of them is this snapshot's, and may be written no more while both live.
+  /// Like blank(), but it shares everything outside of layers, which must not be written while both live.
   std::shared_ptr<WeightSnapshot> with_layers(const Stream& stream) const;
   bool shares_ends() const { return ends_.use_count() > 1; }
   /// Where the packed copy of each tensor of the parameters is: in `matrix`, or in `values`.
@@ -85,11 +85,11 @@ class WeightSnapshot {
     TensorView flat() const;
   };
   std::vector<Part> parts(const Parameters& parameters) const;
-  /// As make, in place. No thread may read it meanwhile.
+  /// Packs again in place, as make does. No thread may read the snapshot meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
-  /// A copy with addresses of its own in the stream's memory, and taking over another snapshot of the same config and storage
-  /// in place. From page-locked memory both are queued: it stays until the stream is synchronized.
+  /// clone: a copy in the stream's memory. assign: copies another snapshot of the same config and storage in
+  /// place. Copies from page-locked memory are queued: the source must stay until the stream is synchronized.
   std::shared_ptr<WeightSnapshot> clone(const Stream& stream) const;
   void assign(const Stream& stream, const WeightSnapshot& from);
 
@@ -99,7 +99,7 @@ class WeightSnapshot {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
   LayerWeights* by_layer = nullptr;  // asked before a layer is read; null: all are there
   std::vector<PackedLayer> layers;
-  TensorView embedding;   // [V, C]; empty on the CPU where the head is tied, whose rows are read
+  TensorView embedding;   // [V, C]; empty on the CPU if the head is tied: its rows are read instead
   TensorView final_norm;  // [C]
   kernels::PackedMatrix head;
   const TensorView& rope_table(int64_t layer) const { return tables_.of(config, layer); }
@@ -119,13 +119,13 @@ class WeightSnapshot {
 
 /// An expert's matrix of a layer's experts_gate_up or experts_down, packed as `of`; turned: [of.k, of.n].
 TensorView matrix_of(const TensorView& all, size_t expert, const kernels::PackedMatrix& of, bool turned);
-/// Of WeightSnapshot::parts those of one layer, and those of what is outside of layers.
+/// The parts of WeightSnapshot::parts for one layer, and those for what is outside of layers.
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to);
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to);
 /// Makes the packed copy of `from`, which is part.from or stands for it.
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part);
-/// On a GPU: the same of a part whose `from` lies in the host's memory, piece by piece through `room` [n] f32 in the stream's
-/// memory, which has room for a row at least.
+/// On a GPU: packs a part whose `from` is in host memory, piece by piece through `room` [n] f32 in the
+/// stream's memory, which must hold one row at least.
 void pack_carried(const Stream& stream, const WeightSnapshot::Part& part, const TensorView& room);
 
 }  // namespace hone::model
