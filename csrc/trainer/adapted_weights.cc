@@ -67,7 +67,7 @@ TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
   const int64_t bytes = Arena::rounded(from.numel() * int64_t(sizeof(float)));
   Arena* arena = &scratch_;
   if (bytes + extra > scratch_.capacity()) {
-    synchronize(stream_);  // who reads the last one is done
+    synchronize(stream_);  // the kernels that read large_ have ended
     large_ = Arena();
     large_ = Arena(bytes, "weight on its way to be packed", tensor_memory(stream_));
     arena = &large_;
@@ -81,7 +81,7 @@ TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
 void AdaptedWeights::packed() {
   whole_ = false;
   if (large_.capacity() == 0) return;
-  synchronize(stream_);  // it was read
+  synchronize(stream_);  // the kernels that read large_ have ended
   large_ = Arena();
 }
 

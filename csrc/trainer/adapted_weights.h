@@ -1,4 +1,4 @@
-// The weights that adapters make of a frozen base: formed matrix by matrix, for packing.
+// Adapted weights W + s B A of a frozen base, formed matrix by matrix for packing.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace hone::trainer {
 
-/// W' = W + s B A of one matrix at a time, in f32 where it is packed. The base is in host memory, even with a GPU,
-/// which only holds the packed copies; on the CPU possibly in bf16. Both must outlive this.
+/// Forms W' = W + s B A of one matrix at a time, in f32, where it is packed. The base is in host memory (as
+/// bf16 if possible on the CPU); a GPU holds packed copies only. Base and adapters must outlive this.
 class AdaptedWeights {
  public:
   AdaptedWeights(const Stream& stream, model::Parameters& base, model::Adapters& adapters);
@@ -44,11 +44,11 @@ class AdaptedWeights {
   /// Adds s B A to the matrix that was copied.
   using Add = std::function<void(const TensorView& w, Arena& scratch)>;
   std::map<int64_t, Add> changed_;  // matrices by their first element in the base
-  Arena scratch_, large_;  // large_ for what scratch_ is too small for: an embedding, while the base is packed
+  Arena scratch_, large_;  // large_: for an embedding too large for scratch_, while the base is packed
   bool whole_ = true;
 };
 
-/// The weights as they are read: adapted, and rounded as the packs of `snapshot`, which is of `base`, are. In host memory.
+/// The weights as the network reads them, in host memory: adapted, and rounded as in `snapshot` of `base`.
 model::Parameters merged_weights(const Stream& stream, const model::Parameters& base, const model::WeightSnapshot& snapshot,
                                  AdaptedWeights& adapted);
 

@@ -26,20 +26,20 @@ void write_checkpoint(const std::string& directory, const CheckpointState& state
 /// many ranks wrote it.
 class CheckpointReader {
  public:
-  /// trained: what the trainer trains; not written to. Throws kIo; kFormat naming a missing, truncated or altered file;
-  /// kConfig if the folder is of another model, optimizer or type of moments, or has adapters but the trainer has none,
-  /// or others.
+  /// trained: the trained tensors, not written to. Throws kIo; kFormat naming a missing, truncated or altered
+  /// file; kConfig if the folder is of another model, optimizer or type of moments, or has adapters but the
+  /// trainer has none, or others.
   CheckpointReader(const std::string& directory, const model::TensorBlock& trained, const OptimizerConfig& optimizer,
                    const model::AdapterConfig& adapters);
   const CheckpointState& state() const { return state_; }
-  /// Moments have "m." and "v." before the names of what they belong to.
+  /// Moments have "m." and "v." before the names of their tensors.
   const CheckpointTensors& tensors() const { return tensors_; }
   void fill(model::TensorBlock& trained) const { tensors_.fill(trained, prefix_); }
 
  private:
   CheckpointState state_;
   CheckpointTensors tensors_;
-  std::string prefix_;  // of what is trained
+  std::string prefix_;  // of the names of trained tensors
 };
 
 /// Prefix of the names of trained tensors.

@@ -92,7 +92,7 @@ void write_draft(const std::string& directory, const CheckpointDraft& draft) {
 }
 
 void write_draft_together(const std::string& directory, const CheckpointDraft& draft, dist::Communicator& ranks) {
-  std::optional<model::DurableFolder> folder;  // rank 0's
+  std::optional<model::DurableFolder> folder;  // on rank 0 only
   std::vector<CheckpointFile> files;
   agree(ranks, "save", kept_failure([&] {
     if (ranks.rank() == 0) folder.emplace(directory);
@@ -118,7 +118,7 @@ void StagedCheckpoint::stage(CheckpointDraft draft, ThreadPool* pool) {
     tensor->block->copy(tensor->view, host, pool);
     tensor->view.data = host;
   }
-  for (StoredTensor& tensor : draft.weights) tensor.block = nullptr;  // others' are not read
+  for (StoredTensor& tensor : draft.weights) tensor.block = nullptr;  // those that others write are not read
   for (StoredTensor& tensor : draft.moments) tensor.block = nullptr;
   draft_ = std::move(draft);
 }

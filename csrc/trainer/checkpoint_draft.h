@@ -20,17 +20,17 @@ struct CheckpointDraft {
   DType moment_type = DType::kF32;
   int64_t format = kWholeFormat;
   bool writes = true;        // false: other ranks write everything
-  int rank = 0, ranks = 1;   // of the weights' files every `ranks`-th, beginning with that of this rank, is its own
-  int64_t weight_bytes = 0, moment_bytes = 0;  // of tensors in a file, at most
+  int rank = 0, ranks = 1;   // this rank writes every `ranks`-th weights file, from number `rank` on
+  int64_t weight_bytes = 0, moment_bytes = 0;  // limits of tensor bytes in one file
   std::string moment_stem = "optimizer";
-  std::vector<StoredTensor> weights, moments;  // moments: this rank's alone
+  std::vector<StoredTensor> weights, moments;  // moments: only those of this rank
 };
 
 /// Writes <directory>.tmp-<process>, syncs it, and renames it to `directory` in one step (replacing an existing
 /// folder). Throws kIo with the system's reason; nothing is left behind then and an older folder is untouched.
 void write_draft(const std::string& directory, const CheckpointDraft& draft);
-/// The same by all ranks together, each its share: rank 0 creates the folder, and, once all have written, its manifest.
-/// Throws the errors of write_draft on every rank, or kCollective naming the rank that failed.
+/// All ranks write a folder together, each its share: rank 0 creates it and, once all have written, its
+/// manifest. Throws the errors of write_draft on every rank, or kCollective naming the rank that failed.
 void write_draft_together(const std::string& directory, const CheckpointDraft& draft, dist::Communicator& ranks);
 
 /// A copy of a trainer's state at one moment, in host memory that is reused by the next one.

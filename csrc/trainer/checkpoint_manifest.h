@@ -18,7 +18,7 @@ struct CheckpointState {
   int64_t optimizer_steps = 0;
   OptimizerConfig::Kind optimizer_kind = OptimizerConfig::Kind::kAdamW;
   std::string extra;  // opaque to the trainer
-  model::AdapterConfig adapters{};  // where on, the tensors are theirs
+  model::AdapterConfig adapters{};  // if on(), the tensors are those of the adapters
 };
 
 struct CheckpointFile {

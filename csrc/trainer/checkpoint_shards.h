@@ -10,7 +10,7 @@
 
 namespace hone::trainer {
 
-/// This rank's share of a folder, to be written by all ranks together; rank 0's `extra` is kept. Layout: that of
+/// This rank's share of a folder that all ranks write together; `extra` is taken from rank 0. Layout: that of
 /// whole_draft, except that model*.safetensors come from all ranks in turn, and moments are in
 /// optimizer.rank-<i>-of-<P>*.safetensors, where a tensor of which a rank has elements 4096 to 8191 is called
 /// "m.<name>[4096:8192]".

@@ -22,7 +22,7 @@ struct StoredTensor {
   int64_t bytes() const { return view.numel() * dtype_bytes(view.dtype); }
 };
 
-/// The name of elements [first, first + count) of a tensor of n: its own where they are all.
+/// The name of elements [first, first + count) of a tensor of n; the tensor's own if they are all n.
 std::string piece_name(const std::string& tensor, int64_t first, int64_t count, int64_t n);
 
 /// Appends all tensors of a block, each under its name after `prefix`.
@@ -33,7 +33,7 @@ void append_tensors(const model::TensorBlock& block, const std::string& prefix, 
 CheckpointFile write_tensors(const std::string& folder, const std::string& name, const StoredTensor* tensors, size_t count);
 
 /// Writes <stem>.safetensors, or numbered files of at most shard_bytes with the index that transformers looks for.
-/// Of the files only every `ranks`-th, beginning with that of this rank; the index is rank 0's.
+/// This rank writes every `ranks`-th file, from number `rank` on; rank 0 writes the index.
 void write_tensor_files(const std::string& folder, const std::string& stem, const std::vector<StoredTensor>& tensors,
                         int64_t shard_bytes, int rank, int ranks, std::vector<CheckpointFile>& files);
 

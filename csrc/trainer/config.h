@@ -19,15 +19,15 @@ struct OptimizerConfig {
   float muon_momentum = 0.95f;
   float gradient_clip = 0.3f;    // global norm; 0: off
   DType moments = DType::kF32;   // of AdamW; kBF16: rounded at random, see kernels::AdamWArgs
-  uint64_t seed = 0;             // of those draws
+  uint64_t seed = 0;             // of that random rounding
   /// On a GPU: AdamW's moments are in page-locked host memory, and an update streams windows of them through the
   /// device; the same bits. On the CPU they are in host memory anyway.
   bool moments_on_host = false;
   int64_t window = int64_t(1) << 22;  // on a GPU: elements of AdamW that one call updates at most, a multiple of 16
 };
 
-/// State that cooperating trainers shard (docs/explanation/numerics.md). Each has the whole batch, and computes every
-/// P-th of its micro-batches.
+/// State that cooperating trainers shard (docs/explanation/numerics.md). Each of the P trainers has the whole
+/// batch and computes every P-th of its micro-batches.
 struct Sharding {
   /// kOptimizer: AdamW's moments. kGradients: also gradients; a rank has those of its shard, and of a micro-batch those
   /// of the current layer and of the tensors outside of layers. kParameters: also weights, likewise; those of a layer

@@ -36,7 +36,7 @@ class GradientProducts {
   GradientProducts(const Stream& stream, int64_t n, int32_t parts);
   /// Adds the next gradient [n] f32, in the stream's memory, and waits for it. Trusts that there are at most `parts`.
   void add(const TensorView& gradient);
-  /// [P, P] of those added; 0 for the others.
+  /// [P, P] products of the gradients added so far; 0 for the others.
   const std::vector<double>& products() const { return products_; }
 
  private:

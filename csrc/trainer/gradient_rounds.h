@@ -24,8 +24,8 @@ struct Trained {
 /// team's bits.
 int blocks_alone(const Sharding& sharding, int ranks);
 
-/// Gradients of a round's micro-batches, whole or, by stages that divide them, a window of each. Ranks make the same calls
-/// together, whether or not they have a micro-batch.
+/// Gradients of a round's micro-batches: whole, or only a window of each if the stage divides gradients.
+/// Ranks make the same calls together, whether or not they have a micro-batch.
 class GradientRounds {
  public:
   struct Where {
@@ -57,9 +57,9 @@ class GradientRounds {
 
  private:
   Where where_;
-  std::vector<std::unique_ptr<GradientWindow>> windows_;   // one a block
+  std::vector<std::unique_ptr<GradientWindow>> windows_;   // one per block
   std::vector<std::unique_ptr<TrainedGradients>> others_;  // targets of the blocks after the first, if gradients are whole
-  std::vector<model::TensorBlock*> blocks_;                // of the round
+  std::vector<model::TensorBlock*> blocks_;                // targets of the current round
   Round round_;
 };
 

@@ -43,13 +43,13 @@ class GradientWindow final : public model::LayerGradients {
   const ShardLayout& layout_;
   Arena memory_;
   float *layer_ = nullptr, *outside_ = nullptr;
-  int64_t widest_ = 0, outside_count_ = 0;  // elements of the widest layer, and of what is outside of layers
+  int64_t widest_ = 0, outside_count_ = 0;  // elements of the widest layer, and outside of layers
   std::vector<float*> of_bucket_;        // where each bucket's gradients are
   int64_t next_ = -1;                    // the layer that is finished next; -1: the tensors outside of layers
   Take take_;
 };
 
-/// Bytes that it takes.
+/// Bytes that a GradientWindow takes.
 int64_t gradient_window_bytes(const ShardLayout& layout, int64_t layers);
 
 }  // namespace hone::trainer

@@ -10,14 +10,14 @@ namespace hone::trainer {
 
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
-  int64_t parameters = 0;   // f32 weights there; with adapters the frozen base, which a GPU has none of; of ranks that divide
-                            // weights; on a GPU with sharding only the buffer that gathers a layer: the weights are in
-                            // host memory
+  int64_t parameters = 0;   // f32 weights, or the frozen base of adapters, of which a GPU holds none; with
+                            // sharded weights those that the rank keeps and the buffers that gather a layer
+                            // (on a GPU only the buffers: the weights are in host memory)
   int64_t trained = 0;      // f32 gradients of trained weights; with sharding also its shard
   int64_t moments = 0;      // both, unless they are on the host
-  int64_t host_moments = 0; // both moments, in page-locked host memory; not in total(), unlike their windows on the device, which are in arrays
-  int64_t first_packing = 0;  // of a frozen base on a GPU: while it is packed, given back before the first step; not in total()
-  int64_t adapters = 0;     // A and B, their packs, and the matrix that is formed; 0 without
+  int64_t host_moments = 0; // both moments in page-locked memory; not in total() (arrays has their windows)
+  int64_t first_packing = 0;  // while a GPU packs a frozen base, until the first step; not in total()
+  int64_t adapters = 0;     // A and B, their packs, and the matrix being formed; 0 without adapters
   int64_t transposed = 0;   // the transposed head, for its backward
   int64_t activations = 0;  // kept from the forward of a micro-batch for its backward
   int64_t scratch = 0;      // used while a layer runs, gradient of the hidden states included
@@ -25,7 +25,7 @@ struct TrainerBytes {
   int64_t arrays = 0;       // the micro-batch's tokens and per-token results, gradient norms, and the optimizer's scratch
   int64_t total() const { return parameters + trained + moments + adapters + transposed + activations + scratch + logits + arrays; }
 };
-/// A trainer of TrainerConfig::sharding among all of them.
+/// One of the ranks of TrainerConfig::sharding.
 struct OneOfRanks {
   int rank = 0, size = 1;
 };
@@ -34,7 +34,7 @@ struct OneOfRanks {
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
                            const OneOfRanks& which = {});
 
-/// Throws kUnsupported where a model with layers of gated DeltaNet is to be on a GPU, or divided among ranks.
+/// Throws kUnsupported for a hybrid model on a GPU, and for sharding that does not support the model.
 void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config);
 
 }  // namespace hone::trainer

@@ -55,7 +55,7 @@ class PackedBatch {
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
 
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
-  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into T, of rows() into its ids; [R]; [S+1] index into R
+  Array<int32_t> loss_row, targets, loss_starts;              // [R] of rows().ids; [R]; [S+1] index into R
   Array<uint8_t> mask;                                        // [R] 1
   Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties, slopes;  // [R], or null; slopes are a divergence's
   Array<float> advantages;                                    // [S], or null

@@ -20,7 +20,7 @@ std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const Pa
   return out;
 }
 
-/// hidden: [R, C] of rows that are the batch's counted tokens `to`.
+/// Copies hidden states [R, C] to scores.hidden. to: the rows' indices among the batch's counted tokens.
 void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector<int32_t>& to, const TokenScores& scores) {
   const int64_t R = hidden.dim(0), C = hidden.dim(1);
   if (!stream.is_cuda()) {
@@ -32,7 +32,7 @@ void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector
   for (int64_t r = 0; r < R; ++r) std::transform(rows.data() + r * C, rows.data() + (r + 1) * C, scores.hidden + to[size_t(r)] * C, bf16_to_f32);
 }
 
-/// The same for the k likeliest tokens of each. args: without ids and log-probs.
+/// Does the same for the k likeliest tokens of each row. args: without ids and log-probs.
 void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std::vector<int32_t>& to, const TokenScores& scores) {
   const int64_t R = args.h.dim(0), k = scores.k;
   SharedArrays memory(stream, 2 * Arena::rounded(R * k * 4), "likeliest tokens");
@@ -47,14 +47,14 @@ void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std
   }
 }
 
-/// For all ranks that share a micro-batch.
+/// The loss rows of each rank that shares the micro-batch.
 std::vector<model::RowRange> outputs_of(const PackedBatch& packed) {
   std::vector<model::RowRange> outputs;
   for (const model::RowBlock& block : packed.blocks()) outputs.push_back(block.outputs);
   return outputs;
 }
 
-/// dLoss/ddivergence of the tokens of a sequence that has n.
+/// dLoss/ddivergence of each token in a sequence of n counted tokens.
 double divergence_scale(const TrainingBatch& batch, const StepOptions& o, int64_t n) {
   const double coef = double(o.divergence.coef);
   if (!o.divergence.by_sequence) return coef / double(batch.step.counted_tokens);
@@ -91,7 +91,7 @@ void add_router_losses(const MicroBatch& which, const std::vector<double>& terms
   }
 }
 
-/// What each layer's term of each sequence is multiplied by.
+/// The router's loss terms with their factors: each coefficient over the number of layers times sequences.
 model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLoss& o, const kernels::StepNormalizer& step, const TensorView& starts,
                                 std::vector<double>& losses) {
   int64_t layers = 0;
@@ -101,7 +101,7 @@ model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLo
   return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = starts, .losses = losses.data()};
 }
 
-/// The micro-batch's rows, whose backward counts in the report those that each expert got, and adds the terms about routers.
+/// The micro-batch's rows, set up so that the backward counts experts' rows and adds the router's terms.
 model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, const TrainingBatch& batch, const StepOptions& o,
                            StepReport& report, std::vector<double>& router_losses) {
   model::PackedRows rows = packed.rows();

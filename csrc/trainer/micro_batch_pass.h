@@ -18,7 +18,7 @@ namespace hone::trainer {
 struct StepLosses {
   explicit StepLosses(int64_t sequences) : loss(size_t(sequences)), policy(size_t(sequences)), router(size_t(sequences)) {}
   std::vector<double> loss, policy;  // [S] with and without the regularizers
-  std::vector<double> router;        // [S] terms about routers, which `loss` has in it
+  std::vector<double> router;        // [S] the router's terms, which `loss` includes
   int64_t first_bad = -1;            // the first that is not finite
 };
 
@@ -26,10 +26,10 @@ struct StepLosses {
 /// micro-batch, each of which makes the same calls and adds the gradients of its own block only; or null.
 struct PassWeights {
   const model::WeightSnapshot& forward;
-  const kernels::PackedMatrix& transposed_head;  // of the forward's; packed once the pass has begun
+  const kernels::PackedMatrix& transposed_head;  // of the head of `forward`; packed once the pass has begun
   std::vector<model::Gradients> grads;
   SequenceRanks* ranks = nullptr;
-  TeacherHead* teacher = nullptr;  // there where the step has a divergence
+  TeacherHead* teacher = nullptr;  // set if the step has a divergence
 };
 
 /// Owns the memory of one micro-batch at a time: its arrays, activations, and the head's and the backward's scratch.
@@ -46,8 +46,8 @@ class MicroBatchPass {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
   };
-  /// Forward only: computes what `scores` requests; for a team's micro-batch, in arrays [N, ...], only this rank's own
-  /// rows.
+  /// Forward only: computes what `scores` requests. If a team shares the micro-batch, arrays [N, ...] get
+  /// only this rank's own rows.
   void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TokenScores& scores);
   /// Adds the micro-batch's gradients to those of `weights`, its losses to `losses`, its per-token results and times to
   /// `report`. The results are collected after the backward was queued, so that the host does not wait for a GPU before
@@ -59,7 +59,7 @@ class MicroBatchPass {
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
   void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
-  /// Results are about to be fetched.
+  /// Waits for the team's collectives; call before fetching results.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;
   void keep_tokens(const TrainingBatch& batch, const MicroBatch& which, StepReport& report) const;
@@ -70,7 +70,7 @@ class MicroBatchPass {
   TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
-  std::vector<double> router_losses_;  // of the micro-batch's sequences, where the step has such terms
+  std::vector<double> router_losses_;  // of the micro-batch's sequences, if the step has such terms
 };
 
 /// Bytes of a pass's arena for `tokens` tokens.

@@ -12,16 +12,16 @@ namespace {
 // Matrices up to this size are updated side by side, one per thread: their products are too small to split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-/// Splits into pieces that one call updates.
+/// Splits a tensor into pieces of at most `window` elements, each of which one call updates.
 void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, std::vector<ParameterRun>& out) {
   for (int64_t begin = 0; begin < spec.numel(); begin += window) {
     out.push_back({spec.offset + begin, std::min(window, spec.numel() - begin), decay});
   }
 }
 
-/// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one range, which is
-/// impossible if each tensor has its own packed copy; then a large one is split, wherever its moments are, so that the
-/// norm of the change is added up in the same order.
+/// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one
+/// range. That is impossible if each tensor has its own packed copy; large tensors are then split, even if
+/// moments do not stream, so that the norm of the change is added up in the same order either way.
 void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config, bool joined,
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
@@ -39,7 +39,7 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
-/// Groups neighbouring runs into windows, as many as fit each.
+/// Groups neighbouring runs into windows, each with as many runs as fit.
 std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64_t window) {
   std::vector<ParameterWindow> out;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -84,7 +84,7 @@ int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, 
   return Arena::rounded(bytes);
 }
 
-/// The packed copy of a run, if there is one. packs: by their parameters' addresses, starting at param.
+/// The packed copy of a run, if any. packs: by the addresses of their parameters, which start at param.
 TensorView packed_copy(const std::map<const float*, TensorView>& packs, const float* param, const ParameterRun& run) {
   auto part = packs.upper_bound(param + run.offset);  // a part contains several tensors: q, k and v
   if (part == packs.begin()) return {};

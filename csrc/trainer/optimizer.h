@@ -38,7 +38,7 @@ struct ParameterRun {
 /// Runs [first, last) of AdamW, which lie side by side: their moments travel together.
 struct ParameterWindow {
   size_t first = 0, last = 0;
-  int64_t offset = 0, count = 0;  // of their elements, gaps between them included
+  int64_t offset = 0, count = 0;  // elements, gaps between runs included
 };
 
 /// Moments m and v in the layout of the parameters, f32 or bf16; Muon keeps its momentum buffer in m.
@@ -79,8 +79,8 @@ class Optimizer {
   struct Update {
     float *param, *grad;
     Rates rates;
-    TensorView scale;                           // [1] f32, where the parameters are
-    std::map<const float*, TensorView> packs;   // by place of their parameters
+    TensorView scale;                           // [1] f32, in the parameters' memory
+    std::map<const float*, TensorView> packs;   // by the address of their parameters
   };
   void reserve(const Stream& stream, size_t slots);
   void settle() const { if (streamed_) streamed_->settle(); }

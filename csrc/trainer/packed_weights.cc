@@ -47,7 +47,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (are_carried()) formed = [](const TensorView&) { return TensorView{}; };
   if (snapshot_) {
     const Snapshot room = writable();
-    if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);  // what no adapter changes
+    if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);  // tensors that no adapter changes
     snapshot_ = room;
     snapshot_->repack(stream_, parameters_, version_, formed);
   } else {
@@ -56,7 +56,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (adapted_) adapted_->packed();
   if (are_carried()) carry();
   stale_ = false;
-  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();  // no adapter changes the head; on a GPU it is the snapshot's own
+  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();  // adapters keep it; a GPU's is the snapshot's
   return snapshot_;
 }
 
@@ -64,7 +64,7 @@ void PackedWeights::carry() const {
   Arena room(kCarried * int64_t(sizeof(float)), "weights on their way to the GPU", Memory::kDevice);
   const TensorView piece = room.take_view(DType::kF32, {kCarried});
   for (const WeightSnapshot::Part& part : snapshot_->parts(parameters_)) model::pack_carried(stream_, part, piece);
-  synchronize(stream_);  // who reads the room is done
+  synchronize(stream_);  // before `room` is freed
 }
 
 const kernels::PackedMatrix& PackedWeights::transposed_head() {

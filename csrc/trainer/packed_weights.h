@@ -41,7 +41,7 @@ class PackedWeights {
   /// Null with adapters too: the changed tensors are then not the packed ones.
   Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }
   std::vector<model::WeightSnapshot::Part> parts(const Snapshot& of) const;
-  /// Call when the parameters, and with them `written`, which next() gave, were updated. versions: by which the version grows.
+  /// Call after updating the parameters, and `written`, which next() returned. versions: how many to add.
   void advance(Snapshot written, uint32_t versions);
 
  private:

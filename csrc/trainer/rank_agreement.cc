@@ -59,7 +59,7 @@ std::vector<Ballot> vote(dist::Communicator& ranks, Ballot own) {
   return all;
 }
 
-/// Ranks, so many of which have a micro-batch together.
+/// `ranks` ranks, of which each team of `size` shares a micro-batch.
 struct Teams {
   int size, ranks;
 };
@@ -67,7 +67,7 @@ struct Teams {
 /// Memory ranges whose contents one rank broadcasts.
 using Pieces = std::vector<std::pair<void*, size_t>>;
 
-/// of(rank): that rank's pieces, on this one, of the same sizes on all.
+/// Fills of(rank) with that rank's data, for every other rank. of(rank): memory here, as large on all ranks.
 void gather_pieces(dist::Communicator& ranks, const std::function<Pieces(int rank)>& of) {
   size_t width = 0;
   for (int rank = 0; rank < ranks.size(); ++rank) {
@@ -86,8 +86,8 @@ void gather_pieces(dist::Communicator& ranks, const std::function<Pieces(int ran
   }
 }
 
-/// Calls each(i, first, n) for every sequence i that `rank` answers for, n tokens from `first`: the first of a team does for
-/// all that the team had.
+/// Calls each(i, first, n) for every sequence i, of n tokens from `first` on, whose results come from `rank`:
+/// those of a team's micro-batches come from the first rank of the team.
 template <class Each>
 void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
   if (rank % teams.size != 0) return;
@@ -96,7 +96,7 @@ void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, c
   }
 }
 
-/// Calls each(n) for every counted token of the batch, the n-th, whose row of the head `rank` had.
+/// Calls each(n) for every counted token whose loss row `rank` had; n: its index among counted tokens.
 template <class Each>
 void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
   for (const MicroBatch& which : dealt(all, rank / teams.size, teams.ranks / teams.size)) {
@@ -112,7 +112,7 @@ void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, co
   }
 }
 
-/// The teacher's data for the batch's N tokens, and the step's coefficient for it.
+/// Adds the teacher's data for the batch's N counted tokens, and the term's options.
 void add_teacher(Fingerprint& print, const TrainingBatch& b, const TeacherTerm& term) {
   const int64_t n = b.step.counted_tokens * b.teacher.columns;
   print.add_array(b.teacher.hidden, n).add_array(b.teacher.ids, n).add_array(b.teacher.logprobs, n);

@@ -44,7 +44,7 @@ std::vector<MicroBatch> dealt(const std::vector<MicroBatch>& all, int rank, int 
 void gather_report(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    StepLosses& losses, StepReport& report);
 
-/// Gathers `scores`, of which each rank has those of its micro-batches, and within a team its own rows of [N, ...].
+/// Completes `scores`, of which each rank has those of its micro-batches, in a team its own rows of [N, ...].
 void gather_scores(dist::Communicator& ranks, int team, const TrainingBatch& batch, const std::vector<MicroBatch>& all,
                    const TokenScores& scores);
 

@@ -46,11 +46,11 @@ void SequenceRanks::reserve(int64_t tokens) {
   memory_ = Arena(2 * bytes, "what ranks exchange of a micro-batch", tensor_memory(stream_));
   out_ = memory_.take_array<std::byte>(bytes);
   in_ = memory_.take_array<std::byte>(bytes);
-  zero(stream_, out_, bytes);  // what pads a part is sent, too
+  zero(stream_, out_, bytes);  // the padding of a part is sent, too
   reserved_ = tokens;
 }
 
-/// On a GPU the stream orders writing, sending and reading, and the host continues.
+/// Exchanges parts. On a GPU the stream orders writing, sending and reading, and the host continues.
 void SequenceRanks::exchange(const Stream& stream, DType dtype, int64_t part) {
   const int64_t n = part * team_;
   ranks_.team_all_to_all(stream, {out_, dtype, {n}}, {in_, dtype, {n}}, team_);
@@ -59,7 +59,7 @@ void SequenceRanks::exchange(const Stream& stream, DType dtype, int64_t part) {
 
 int64_t SequenceRanks::part_elements(const TensorView& heads) const { return rows(tokens_) * heads.dim(1); }
 
-/// `count` rows of every rank's part.
+/// A view of the first `count` rows of every rank's part.
 TensorView SequenceRanks::parts(std::byte* memory, const TensorView& heads, int64_t count) const {
   TensorView view(memory, heads.dtype, {team_, count * heads.dim(1)});
   view.row_stride = part_elements(heads);

@@ -1,4 +1,4 @@
-// Ranks that have a micro-batch together: rows to heads and back, and what each found out about its rows.
+// Ranks that share a micro-batch: they exchange rows for heads and back, and share results of their rows.
 #pragma once
 
 #include <cstddef>
@@ -26,19 +26,19 @@ class SequenceRanks final : public model::HeadExchange {
   int rank() const override { return ranks_.rank() % team_; }
   int ranks() const override { return team_; }
   int64_t tokens() const override { return tokens_; }
-  /// Rows of a micro-batch that a rank has at most.
+  /// The most rows that a rank has of a micro-batch.
   int64_t rows(int64_t tokens) const { return (tokens + team_ - 1) / team_; }
 
   /// Reserves memory for micro-batches of this many tokens. Throws kOutOfMemory; then nothing is reserved.
   void reserve(int64_t tokens);
-  /// A micro-batch of that many tokens, which must be reserved.
+  /// Begins a micro-batch of that many tokens, for which memory must be reserved.
   void begin(int64_t tokens) { tokens_ = tokens; }
   void to_heads(const Stream& stream, const TensorView& rows, const std::vector<int64_t>& widths, const TensorView& heads) override;
   void to_rows(const Stream& stream, const TensorView& heads, const std::vector<int64_t>& widths, const TensorView& rows) override;
   /// Each array has one number per row; sends those in parts[rank()] and overwrites those of other ranks.
   void share(const Stream& stream, const std::vector<model::RowRange>& parts, const std::vector<float*>& arrays);
-  /// Returns when all of it has run on this rank: call before waiting for the stream without a time-out, which would
-  /// never end if a rank is lost.
+  /// Returns when all exchanges have run on this rank. Call it before waiting for the stream without a
+  /// time-out, which would never end if a rank is lost.
   void settle(const Stream& stream) { ranks_.wait(stream); }
 
  private:

@@ -15,7 +15,7 @@ namespace hone::trainer {
 /// stream's memory, block values in the host's.
 class ShardExchange {
  public:
-  /// The three must outlive this.
+  /// All arguments must outlive this.
   ShardExchange(const Stream& stream, const ShardLayout& layout, dist::Communicator& ranks);
 
   /// shard += gradients of ranks 0, 1, .. `given` - 1, in that order, element by element: the sum depends on the order
@@ -23,10 +23,10 @@ class ShardExchange {
   void reduce(const float* gradients, int given, float* shard);
   /// The same for one bucket, whose elements are at `bucket_gradients`.
   void reduce_bucket(size_t bucket, const float* bucket_gradients, int given, float* shard);
-  /// whole: sends this rank's parts, overwrites those of all others. from_layer: L for the tensors outside of layers
-  /// only.
+  /// Fills `whole` on every rank: sends this rank's parts and overwrites those of the others. from_layer: L
+  /// for only the tensors outside of layers.
   void gather(float* whole, int64_t from_layer = 0);
-  /// whole: overwritten with the shards of all ranks. shard: of this rank.
+  /// Overwrites `whole` with the shards of all ranks. shard: that of this rank.
   void gather(const float* shard, float* whole);
   /// True if all parts of other ranks equal those in `whole`, bit by bit. Same traffic as gather.
   bool same(const float* whole);
@@ -44,7 +44,7 @@ class ShardExchange {
   float *out_ = nullptr, *in_ = nullptr;  // [ranks, widest]
 };
 
-/// Bytes that it takes in the stream's memory.
+/// Bytes that a ShardExchange takes in the stream's memory.
 int64_t shard_exchange_bytes(const ShardLayout& layout);
 
 }  // namespace hone::trainer

@@ -15,7 +15,7 @@ inline constexpr int64_t kShardBlock = 4096;
 /// Elements that one collective carries, at most: a multiple of kShardBlock.
 inline constexpr int64_t kShardBucket = int64_t(1) << 22;
 
-/// Neighbouring elements of the whole, of one layer.
+/// Neighbouring trained elements of one layer.
 struct ShardBucket {
   int64_t offset = 0, count = 0;
   int64_t layer = 0;         // L: outside of the layers
@@ -25,9 +25,9 @@ struct ShardBucket {
 
 /// One rank's part of a bucket. May be empty.
 struct ShardPart {
-  int64_t offset = 0, count = 0;  // of the whole
+  int64_t offset = 0, count = 0;  // within all trained elements
   int64_t local = 0;              // where it begins in the rank's shard
-  int64_t block = 0, blocks = 0;  // the same in blocks: its first among all, and how many
+  int64_t block = 0, blocks = 0;  // its first block among all blocks, and how many it has
 };
 
 /// Each bucket is divided into parts of equally many blocks, as far as possible, one per rank, in the order of ranks,

@@ -18,14 +18,14 @@ double sum(const std::vector<double>& blocks) { return std::accumulate(blocks.be
 
 int64_t block_sums_bytes(int64_t blocks) { return Arena::rounded(blocks * int64_t(sizeof(double))); }
 
-/// The tensor that has element `offset` of the whole, or the next one.
+/// The tensor that has element `offset` of the block, or the next tensor if it lies in a gap.
 size_t tensor_at(const std::vector<model::TensorSpec>& specs, int64_t offset) {
   const auto ends_after = [](int64_t at, const model::TensorSpec& spec) { return at < spec.offset + spec.numel(); };
   return size_t(std::upper_bound(specs.begin(), specs.end(), offset, ends_after) - specs.begin());
 }
 
-/// Calls run(tensor, begin, end) for every range of a tensor within elements [offset, offset + count) of the whole;
-/// skips gaps between tensors.
+/// Calls run(tensor, begin, end) for every range of a tensor within elements [offset, offset + count) of the
+/// block; skips gaps between tensors.
 template <class Run>
 void for_tensors(const std::vector<model::TensorSpec>& specs, int64_t offset, int64_t count, const Run& run) {
   for (size_t t = tensor_at(specs, offset); count > 0 && t < specs.size() && specs[t].offset < offset + count; ++t) {
@@ -61,8 +61,8 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
 
 /// Neighbouring elements of this rank's shard, in whole blocks.
 struct ShardStretch {
-  int64_t block = 0;                        // its first one among this rank's
-  int64_t offset = 0, count = 0, local = 0;  // of the whole; and where it begins in the shard
+  int64_t block = 0;                        // the first of its blocks among this rank's
+  int64_t offset = 0, count = 0, local = 0;  // within the block of all; where it begins in the shard
 };
 
 /// Resources for updating one range, including a copy of its old weights.
@@ -176,7 +176,7 @@ float* ShardedOptimizer::gradients() { return make(), gradients_; }
 
 void ShardedOptimizer::clear_gradients() { zero(stream_, gradients(), float_bytes(layout_.elements(rank_))); }
 
-/// Calls run(lane, stretch) for all of the shard.
+/// Calls run(lane, stretch) for every stretch of the shard.
 template <class Run>
 void ShardedOptimizer::for_shard(const Run& run) const {
   for (const ShardStretch& part : parts_of(layout_, rank_)) for_stretches({stream_, old_}, part, run);
@@ -190,7 +190,7 @@ float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s
   return visiting_;
 }
 
-/// Computes squares_ of the range's blocks: of x, or of x - from.
+/// Writes the sum of squares of x, or of x - from, to squares_ for each of the range's blocks.
 void ShardedOptimizer::square(const Stream& stream, const ShardStretch& s, const float* x, const float* from) const {
   const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
   kernels::block_squares(stream, {.x = f32(x, {s.count}),

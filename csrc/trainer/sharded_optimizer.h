@@ -33,8 +33,8 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
 /// weights: their location.
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights);
 
-/// Moments of one rank's shard, [n] each: in the stream's memory, or, as OptimizerConfig::moments_on_host has it, in the
-/// host's, from where they visit a GPU.
+/// Moments of one rank's shard, [n] each, in the stream's memory; or with OptimizerConfig::moments_on_host in
+/// host memory, from which windows of them are copied to a GPU and back.
 class ShardMoments {
  public:
   /// Zeros, which on the CPU take no memory before they are written. Throws kOutOfMemory.
@@ -56,9 +56,9 @@ class ShardMoments {
 struct ShardStretch;
 struct ShardLane;
 
-/// Gradients and moments of one rank's shard, in the stream's memory, or moments as OptimizerConfig::moments_on_host has
-/// them. Of a GPU's weights that lie in the host's memory the shard visits the GPU. All sums over elements are those of
-/// blocks of kShardBlock, in f64, added up in their order: the same bits for any number of ranks and threads.
+/// Gradients and moments of one rank's shard, in the stream's memory (moments where ShardMoments has them).
+/// If a GPU's weights are in host memory, the shard is copied to the GPU and back. Sums over elements are f64
+/// sums of blocks of kShardBlock, added up in their order: the same bits for any number of ranks and threads.
 class ShardedOptimizer {
  public:
   /// All except config must outlive this. Moments take no memory before they are first written.
@@ -67,18 +67,18 @@ class ShardedOptimizer {
   void reset(const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
-  /// This rank's, in the order of its pieces, readable and writable: [n] f32, and blocks of one tensor [n], f32 or
-  /// bf16. Waits for moments that are being copied back from the device.
+  /// Gradients and moments of this rank's shard, in the order of its pieces, writable: [n] f32, and blocks of
+  /// one tensor [n], f32 or bf16. Waits for moments that are being copied back from the device.
   float* gradients();
   model::TensorBlock& m() { return make(), moments_->m(); }
   model::TensorBlock& v() { return make(), moments_->v(); }
   int64_t steps = 0;  // updates applied, for bias correction
-  bool gathers_layers = true;  // false: an update leaves others' shards of layers as they are
+  bool gathers_layers = true;  // false: an update does not gather the layers of other ranks' shards
   void clear_gradients();
 
-  /// Updates the weights of all ranks, each its own shard, by the clipped gradients, and gathers them. If report.skipped is set, or if the
-  /// norm of all gradients is not finite, which sets it, nothing changes. Writes scale and norms to `report`, the same
-  /// on every rank. A collective.
+  /// Each rank updates the weights of its shard by the clipped gradients; then all gather them. If
+  /// report.skipped is set, or if the norm of all gradients is not finite, which sets it, nothing changes.
+  /// Writes scale and norms to `report`, the same on every rank. A collective.
   void apply(const StepOptions& options, StepReport& report);
 
  private:
@@ -101,7 +101,7 @@ class ShardedOptimizer {
   OptimizerConfig config_;
   Arena gradients_memory_, scratch_;
   float* gradients_ = nullptr;
-  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: weights before they change, and weights that lie in the host's memory
+  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: old weights, and copies of weights in host memory
   std::optional<ShardMoments> moments_;
   SharedArrays sums_;
   SharedArrays::Array<double> squares_;  // one sum for each of this rank's blocks

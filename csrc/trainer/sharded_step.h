@@ -47,11 +47,12 @@ class ShardedStep {
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
   /// whole: overwritten with the sum over all ranks, on every rank; for an optimizer that is not divided. A collective.
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
-  /// ShardedOptimizer::apply.
+  /// Takes the optimizer's step as ShardedOptimizer::apply does.
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of the gradients that `train` adds to gradients(), if they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
-  /// Scores this rank's micro-batches by `score`, which writes its rows to `scores`; leaves those of all ranks there. prepare fills `all`.
+  /// Scores this rank's micro-batches by `score`, which writes to `scores`, and gathers those of all ranks
+  /// there. `prepare` fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
   /// The first of S sequences for which is_bad reports a non-finite gradient, or -1.

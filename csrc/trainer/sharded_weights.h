@@ -12,8 +12,8 @@
 
 namespace hone::trainer {
 
-/// The block of weights: whole on every rank; or, where weights are divided, whole from when it was written or fetched to
-/// when it is settled, and from then on a rank's shard of layers and all that is outside of them.
+/// Tracks a block of weights: whole on every rank, or, after divide(), whole from written() or fetch() until
+/// settle(), and then only the rank's shard of layers and everything outside of them.
 class ShardedWeights {
  public:
   /// All must outlive this.
@@ -22,11 +22,11 @@ class ShardedWeights {
   /// Shards the weights from now on. Throws kOutOfMemory.
   void divide(const WeightWindow::Source& source, const Stream& stream, const TrainerConfig& config);
 
-  /// For passes over sharded weights; null if they are whole.
+  /// Gathers weights during a pass; null unless they are sharded.
   WeightWindow* window() { return window_ ? &*window_ : nullptr; }
-  /// The caller wrote all of them.
+  /// Call after writing all weights.
   void written();
-  /// Makes the block whole. A collective, where it is not.
+  /// Makes the block whole. A collective if it is not.
   void fetch();
   /// Compares written weights, and drops those of other ranks. A collective if something was written or fetched. Throws
   /// kState naming a rank with different weights. what: names the call in messages.

@@ -11,9 +11,9 @@ namespace hone::trainer {
 
 /// A teacher's data for the N tokens that the mask counts, in the batch's order, for StepOptions::divergence.
 struct TeacherTokens {
-  const float* hidden = nullptr;    // [N, C'] what its head reads, see Trainer::teacher; or null
-  const int32_t* ids = nullptr;     // [N, k] its likeliest tokens, each once; or null
-  const float* logprobs = nullptr;  // [N, k] of them
+  const float* hidden = nullptr;    // [N, C'] inputs of its head (Trainer::teacher), or null
+  const int32_t* ids = nullptr;     // [N, k] the teacher's likeliest tokens, each once, or null
+  const float* logprobs = nullptr;  // [N, k] of those tokens
   int64_t columns = 0;              // C', or k
 };
 
@@ -36,7 +36,7 @@ struct TrainingBatch {
 };
 
 /// Input of a custom objective for one micro-batch: R counted tokens in S sequences, in host memory, borrowed for the
-/// call. Null if the batch has no such array.
+/// call. Arrays that the batch does not have are null.
 struct SlopesRequest {
   int64_t tokens = 0, sequences = 0;                 // R, S
   const float *logprobs = nullptr, *entropies = nullptr;                       // [R] under the weights before the step
@@ -57,8 +57,8 @@ struct TeacherTerm {
   bool on() const { return coef != 0.0f; }
 };
 
-/// Terms of the loss beside the objective's, each the mean over the step's sequences and the layers with experts of what
-/// kernels/router_loss.h computes of a sequence's rows: all its tokens, in the last layer those that the loss reads.
+/// Router terms of the loss: means over sequences and layers with experts of what kernels/router_loss.h
+/// computes from a sequence's rows: all its tokens, in the last layer those that the loss reads.
 struct RouterLoss {
   float balance_coef = 0, z_coef = 0;
   bool on() const { return balance_coef != 0.0f || z_coef != 0.0f; }
@@ -71,33 +71,33 @@ struct StepOptions {
   float gate_positive = 1, gate_negative = 1.05f;
   float lr = 0, muon_lr = 0;
   kernels::KlEstimator kl_estimator = kernels::KlEstimator::kK3;
-  /// The weights change and their version does not: an update of a batch that has further ones.
+  /// Leaves the version as it is although the weights change: for all but the last update of a batch.
   bool keeps_version = false;
   /// Relative to TrainingBatch::proximal_logprobs, or, if those are null, to the log-probs that this step computes.
   kernels::Correction correction = kernels::Correction::kNone;
   float correction_low = 0, correction_high = 1;
   TeacherTerm divergence = {};
   RouterLoss router = {};
-  /// Of the custom objective: fills slopes and losses, or throws, which ends the step with weights and moments as they
-  /// were. Called again for single sequences where a gradient is not finite. Not called for log-probs that are not finite.
+  /// The custom objective: fills slopes and losses, or throws, which ends the step without a change. Called
+  /// again for single sequences if a gradient is not finite. Not called if a log-prob is not finite.
   std::function<void(const SlopesRequest&)> slopes = {};
 };
 
-/// Results of a forward pass for a batch's tokens, in its order; for the N that the mask counts optionally also, for a
-/// student's TeacherTokens, hidden states, or the k likeliest tokens.
+/// Results of a forward pass for a batch's tokens, in its order; optionally, for the N that the mask counts,
+/// also hidden states or the k likeliest tokens, which become a student's TeacherTokens.
 struct TokenScores {
   float *logprobs = nullptr, *entropies = nullptr;  // [T] out, 0 where masked out; entropies may be null
   float* hidden = nullptr;                          // [N, C] out, or null
   int32_t* ids = nullptr;                           // [N, k] out, or null
   float* top_logprobs = nullptr;                    // [N, k] out, or null
   int64_t k = 0;
-  int64_t width = 0;  // C, which a trainer fills in
+  int64_t width = 0;  // C, set by the trainer
   bool teaches() const { return hidden || k > 0; }
 };
 
 /// Results of a step. Per-token and per-sequence arrays keep the order of the batch.
 struct StepReport {
-  double router_loss = 0;          // of `loss`, what StepOptions::router adds
+  double router_loss = 0;          // the part of `loss` that StepOptions::router adds
   double loss = 0, policy_loss = 0, grad_norm = 0, grad_scale = 1, update_norm = 0, weight_norm = 0;
   bool skipped = false;            // non-finite gradient or loss: weights untouched
   int64_t non_finite_sequence = -1;  // first sequence whose loss was not finite
@@ -106,9 +106,9 @@ struct StepReport {
   std::vector<float> logprobs, entropies;  // [T] under the weights before the step; 0 where masked out
   std::vector<float> ratios;               // [T] as policy_loss writes them
   std::vector<uint8_t> clipped;            // [T]
-  std::vector<float> weights;              // [T] of the correction; empty without
+  std::vector<float> weights;              // [T] of the correction; empty without one
   std::vector<float> divergences;          // [T] from the teacher; empty without one
-  std::vector<double> expert_rows;         // [L, E] rows that went to each expert, of this rank's micro-batches; empty without
+  std::vector<double> expert_rows;         // [L, E] rows of each expert, on this rank; empty without
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

@@ -12,7 +12,7 @@ StreamedMoments::~StreamedMoments() {
   try {
     synchronize(in_.stream());
     settle();
-  } catch (const Error&) {  // the device failed: no copy is under way any more
+  } catch (const Error&) {  // the device failed, so no copy is in progress
   }
 }
 
@@ -34,7 +34,7 @@ void StreamedMoments::visit(const Stream& stream, const std::vector<Window>& win
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& window = windows[i];
     const Place& place = places_[i % kPlaces];
-    // The slot's last copy back follows all copies back of this window by the previous call.
+    // Wait for the slot's last copy back. Those of this window by the previous call were queued before it.
     place.emptied.hold(in_.stream());
     copy(in_.stream(), place.m, window.m, window.bytes);
     copy(in_.stream(), place.v, window.v, window.bytes);

@@ -21,7 +21,7 @@ class StreamedMoments {
     std::byte *m, *v;
     int64_t bytes;
   };
-  /// Updates window i on the stream of visit(); m and v: its moments on the device, overwritten.
+  /// Updates window i on the stream of visit(). m, v: its moments on the device, updated in place.
   using Visit = std::function<void(size_t i, std::byte* m, std::byte* v)>;
 
   /// stream: that of the updates. Throws kCuda.
@@ -35,9 +35,9 @@ class StreamedMoments {
   static int64_t device_bytes(int64_t window_bytes);
 
   /// Calls `update` for every window in order, without waiting for the device: the last windows are still on their way
-  /// back when it returns. The windows of one call must not overlap, and be those of every call. Throws kOutOfMemory.
+  /// back when it returns. Windows must not overlap, and must be the same in every call. Throws kOutOfMemory.
   void visit(const Stream& stream, const std::vector<Window>& windows, const Visit& update);
-  /// Waits until all that was updated is in host memory.
+  /// Waits until all updated moments are in host memory.
   void settle() const;
 
  private:

@@ -14,7 +14,7 @@ void check_ids(const TeacherTokens& teacher, int64_t tokens, int64_t vocabulary)
   }
 }
 
-/// Rows of `from` [.., columns] side by side, each element as `as` makes it.
+/// Copies rows of `from` [.., columns] one after another to `to`, each element converted by `as`.
 template <class From, class To, class As>
 void gather_rows(const From* from, int64_t columns, std::span<const int32_t> rows, To* to, const As& as) {
   for (const int32_t row : rows) to = std::transform(from + row * columns, from + (row + 1) * columns, to, as);
@@ -73,7 +73,7 @@ void TeacherHead::lay_rows(const Stream& stream, const TeacherTokens& t, std::sp
     divergence.ids = {ids.device, DType::kI32, {R, t.columns}}, divergence.logprobs = {logprobs.device, DType::kF32, {R, t.columns}};
   } else if (stream.is_cuda()) {
     const auto hidden = said_.take<uint16_t>(R * t.columns);
-    gather_rows(t.hidden, t.columns, rows, hidden.host, f32_to_bf16);  // what a teacher on a GPU has as bf16
+    gather_rows(t.hidden, t.columns, rows, hidden.host, f32_to_bf16);  // as a teacher on a GPU has them
     divergence.hidden = {hidden.device, DType::kBF16, {R, t.columns}};
   } else {
     const auto hidden = said_.take<float>(R * t.columns);

@@ -24,8 +24,8 @@ class TeacherHead {
   /// teacher data, ids outside the student's `vocabulary`, or hidden states of another width than the head, or the head
   /// has fewer tokens.
   void check(const TrainingBatch& batch, const StepOptions& options, int64_t vocabulary) const;
-  /// For rows of a micro-batch, given as indices of the batch's counted tokens. Valid until the next call, before which
-  /// its readers must have finished.
+  /// The divergence for rows of a micro-batch, given as indices of the batch's counted tokens. Valid until
+  /// the next call, before which its readers must have finished.
   kernels::Divergence of(const Stream& stream, const TrainingBatch& batch, const StepOptions& options, std::span<const int32_t> rows,
                          int64_t vocabulary);
 
@@ -39,10 +39,10 @@ class TeacherHead {
   float softcap_ = 0;
 };
 
-/// The same for some of the rows.
+/// A divergence's arguments for some of its rows.
 kernels::Divergence rows_of(kernels::Divergence all, const model::RowRange& some);
 
-/// Checks a forward pass at that temperature. Throws kConfig if it is not positive, or k is outside [0, V].
+/// Checks the arguments of a scoring pass. Throws kConfig if it is not positive, or k is outside [0, V].
 void check_scoring(float temperature, const TokenScores& scores, const model::ModelConfig& config);
 
 }  // namespace hone::trainer

@@ -1,4 +1,4 @@
-// Gradients of what a trainer trains, whole.
+// The whole gradients of the trained tensors.
 #pragma once
 
 #include <optional>

@@ -41,7 +41,7 @@ class Trainer {
   model::TensorBlock& trained();
   /// Call after writing to parameters(): rebuilds the packed copies; optimizer state is kept.
   void parameters_changed();
-  uint32_t version() const;       // steps that changed it (not those skipped, or with keeps_version), or as set
+  uint32_t version() const;       // as set, plus the steps since (not those skipped, or with keeps_version)
   void set_version(uint32_t version);
   /// Drops optimizer moments and the step counter (between warm start and RL).
   void reset_optimizer(const OptimizerConfig& config);
@@ -60,11 +60,11 @@ class Trainer {
   /// results, and it throws what step throws.
   void score(const TrainingBatch& batch, float temperature, float* logprobs, float* entropies);
 
-  /// The same for a student's TrainingBatch::teacher. Also throws kConfig for k larger than the vocabulary.
+  /// Like score(), for a student's TrainingBatch::teacher. Also throws kConfig if k exceeds the vocabulary.
   void teach(const TrainingBatch& batch, float temperature, TokenScores scores);
-  TeacherHead& teacher();  // what reads TeacherTokens::hidden
+  TeacherHead& teacher();  // reads TeacherTokens::hidden
 
-  const Stream& stream() const;  // of whose memory snapshots are
+  const Stream& stream() const;  // snapshots are in its memory
   /// The current weights for engines on the same device: not rewritten while an engine holds them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
 

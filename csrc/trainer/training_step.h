@@ -28,7 +28,7 @@ struct StepParts {
   Update& update;
 };
 
-/// The calls of a step, in their order: begin, compute, apply. Of ranks all make every call together, with the same arguments.
+/// The calls of a step, in order: begin, compute, apply. All ranks make each call together, with equal data.
 class TrainingStep {
  public:
   using Work = std::function<void()>;
@@ -37,14 +37,14 @@ class TrainingStep {
   virtual ~TrainingStep() = default;
 
   // ---- weights
-  /// Of the current ones, for passes of this process. Throws kOutOfMemory.
+  /// The packed current weights for passes of this process. Throws kOutOfMemory.
   virtual const model::WeightSnapshot& forward_weights() = 0;
   virtual const kernels::PackedMatrix& transposed_head() = 0;
-  /// Makes all weights whole here.
+  /// Makes the weights whole in this process.
   virtual void fetch_weights() = 0;
-  /// The caller wrote to all of them.
+  /// Call after writing to the weights.
   virtual void weights_changed() = 0;
-  /// Ranks that have a micro-batch together with this one, or null.
+  /// The ranks that share a micro-batch with this one, or null.
   virtual SequenceRanks* team() = 0;
 
   // ---- gradients
@@ -60,10 +60,10 @@ class TrainingStep {
   // ---- a step
   // Runs `prepare`, which may throw without changing anything.
   virtual void begin(const Work& prepare, const TrainingBatch& batch, const StepOptions& options) = 0;
-  /// Trains the micro-batches by `train`, which adds to gradients(); losses and report are then those of all.
+  /// Trains the micro-batches by `train`, which adds to gradients(). Losses and report then cover all ranks.
   virtual void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Pass& train, StepLosses& losses,
                        StepReport& report) = 0;
-  /// Update::apply.
+  /// Takes the optimizer's step as Update::apply does.
   virtual void apply(const StepOptions& options, StepReport& report) = 0;
   /// The first of S sequences for which is_bad is true, or -1.
   virtual int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) = 0;

@@ -13,8 +13,8 @@
 
 namespace hone::trainer {
 
-/// Bytes of an Update in the stream's memory in addition to its optimizer.
-/// trained: elements of the parameters that it updates.
+/// Bytes of an Update in the stream's memory in addition to its optimizer. trained: elements of the
+/// parameters that it updates.
 int64_t update_bytes(const Stream& stream, const model::ModelConfig& model, int64_t trained);
 
 /// Owns the optimizer. The first update makes it: a trainer that only scores or publishes needs no moments.

@@ -42,7 +42,7 @@ Announcement announcement(const Stream& stream, const model::WeightSnapshot& wei
   return out;
 }
 
-/// Everybody's answer, on every rank.
+/// Gathers the answers of all ranks on every rank.
 std::vector<uint8_t> answers(dist::Communicator& group, Answer own) {
   uint8_t mine = own;
   std::vector<uint8_t> all(static_cast<size_t>(group.size()));
@@ -78,7 +78,7 @@ void each_bucket(const model::WeightSnapshot& weights, int64_t bucket_bytes, con
 
 uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel()); }
 
-/// Rank 0's part. send(bucket, number) gives a bucket to the others, who receive it at the same time.
+/// Rank 0's side of a transfer. send(bucket, number) sends a bucket to the others, which receive it together.
 template <class F>
 std::vector<int> send_buckets(dist::Communicator& group, const Stream& stream, const model::WeightSnapshot& weights,
                               int64_t bucket_bytes, const F& send) {
@@ -90,7 +90,7 @@ std::vector<int> send_buckets(dist::Communicator& group, const Stream& stream, c
   return refusals(answers(group, kAccepted));
 }
 
-/// A bucket in the host's memory becomes that of rank 0 on every rank, `sum` its checksum.
+/// Broadcasts rank 0's bucket in host memory, and `sum`, its checksum.
 void exchange(dist::Communicator& group, const TensorView& bucket, uint32_t& sum) {
   group.broadcast({}, bucket, 0);
   group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
@@ -119,7 +119,7 @@ WeightReceiver::WeightReceiver(const model::ModelConfig& config, Stream::Backend
                                kernels::Arithmetic arithmetic)
     : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic) {}
 
-/// The newest snapshot if no engine holds it, else the other one.
+/// A snapshot to overwrite: the newest if no engine holds it, else the spare one, or a new one.
 model::WeightSnapshot& WeightReceiver::writable() {
   if (newest_ && newest_.use_count() > 1) std::swap(newest_, spare_);
   if (!newest_ || newest_.use_count() > 1) {

@@ -62,8 +62,8 @@ class WeightReceiver {
   kernels::Arithmetic arithmetic_;
   std::shared_ptr<model::WeightSnapshot> newest_, spare_;  // spare_: an engine may hold it, and newest_ once committed
   std::optional<uint32_t> received_, committed_;
-  int64_t bucket_bytes_ = 0;         // of what was received last
-  std::vector<uint32_t> checksums_;  // of its buckets, from their sender; none between GPUs
+  int64_t bucket_bytes_ = 0;         // of the last transfer received
+  std::vector<uint32_t> checksums_;  // of its buckets, as sent; none between GPUs
   Arena staging_;
 };
 

@@ -25,7 +25,7 @@ Widest widest_of(const ShardLayout& layout, int64_t layers) {
   return out;
 }
 
-/// Offset of a layer in the whole.
+/// Offset of a layer in the block of all parameters.
 int64_t layer_offset(const ShardLayout& layout, int64_t layer) {
   for (const ShardBucket& bucket : layout.buckets()) {
     if (bucket.layer == layer) return bucket.offset;
@@ -55,7 +55,7 @@ WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType sto
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
-  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // what pads a part is sent, too
+  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // the padding of a part is sent, too
   if (stream.is_cuda()) transposed_head_ = model::transpose_matrix(stream, packed_->head, head_memory_);
   packed_->by_layer = this;
 }
@@ -73,7 +73,7 @@ void WeightWindow::pack_ends() {
   const auto parts = model::end_parts(from_.parameters, *packed_);
   ends_stale_ = false;
   if (stream_.is_cuda()) {
-    const TensorView room = f32(layer_, {widest_of(from_.layout, layers_).elements});  // no layer is there yet
+    const TensorView room = f32(layer_, {widest_of(from_.layout, layers_).elements});  // still unused
     for (const model::WeightSnapshot::Part& part : parts) model::pack_carried(stream_, part, room);
     return;
   }
@@ -87,7 +87,7 @@ void WeightWindow::start(int64_t layer) {
   const float* const own = from_.parameters.flat().as<float>();
   int64_t at = 0;
   unpacked_.hold(ahead_.stream());
-  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // an upload of ordinary memory may wait too, and without a time-out
+  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // uploads wait for the stream without a time-out
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     if (from_.layout.buckets()[b].layer != layer) continue;
     const ShardPart& part = from_.layout.part(b, from_.ranks.rank());
@@ -99,7 +99,7 @@ void WeightWindow::start(int64_t layer) {
   arrived_.record(ahead_.stream());
 }
 
-/// Waits for the layer in transfer; starts gathering the pass's next one.
+/// Waits for the layer in transfer, and starts gathering the next one of the pass.
 void WeightWindow::advance() {
   from_.ranks.wait(ahead_.stream());
   arrived_.hold(stream_);

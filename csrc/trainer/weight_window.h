@@ -1,4 +1,4 @@
-// Weights of ranks that each keep their shard of the layers: a pass over the network gathers them layer by layer.
+// Gathers sharded weights layer by layer during a pass over the network.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,7 @@ class WeightWindow final : public model::LayerWeights {
   };
   WeightWindow(const Stream& stream, const Source& source, DType storage, kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
-  /// A pass begins: the first layer is on its way. All ranks together, as all below.
+  /// Begins a pass and starts gathering its first layer. All ranks make this call and those below together.
   void begin(Pass pass);
   void forward(int64_t layer) override;
   void backward(int64_t layer) override;
@@ -41,7 +41,7 @@ class WeightWindow final : public model::LayerWeights {
   void reach_backward(int64_t layer);
   /// Gathers the remaining layers of the pass.
   void end();
-  /// The tensors outside of layers were written.
+  /// Call after the tensors outside of layers were written.
   void ends_changed() { ends_stale_ = true; }
 
   const model::WeightSnapshot& packed() const { return *packed_; }
@@ -57,13 +57,13 @@ class WeightWindow final : public model::LayerWeights {
   model::LayerViews gathered(int64_t layer) const;
 
   Stream stream_;
-  Device ahead_;  // on which layers travel
-  Event arrived_, unpacked_;  // for a layer: all of it has arrived; it has been read
+  Device ahead_;  // whose stream transfers layers
+  Event arrived_, unpacked_;  // a layer has arrived; its buffers have been read
   Source from_;
   int64_t layers_;
   Arena memory_, head_memory_;
   float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // buffers to send, to receive, and the current layer
-  int64_t gathers_ = 0, done_ = 0;                           // of this pass
+  int64_t gathers_ = 0, done_ = 0;                           // layers that this pass gathers; has gathered
   bool ends_stale_ = true;
   std::shared_ptr<model::WeightSnapshot> packed_;
   kernels::PackedMatrix transposed_head_;
