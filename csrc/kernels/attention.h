@@ -31,7 +31,7 @@ struct AttentionPackedArgs {
   int32_t window = 0;     // > 0: only the last `window` keys, the row itself included
   bool deterministic = false;  // on a GPU: the instructions generation uses, so that engine and trainer agree to the bit
   float softcap = 0.0f;        // > 0: scores s = scale q.k become softcap tanh(s / softcap). CPU only
-  TensorView sinks{};          // [H] f32 in, or empty: the score of one more key a head, whose value is 0. CPU only
+  TensorView sinks{};          // [H] f32 in, or empty: score of one more key per head, of value 0. CPU only
 };
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 
@@ -54,8 +54,8 @@ struct AttentionPackedGradArgs {
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads);
 
-/// dsinks_h -= sum over rows of e^(sink_h - lse) dout . out: the forward's lse and out count the sink, so that the gradients
-/// above need no more of it. Sums are f64, rows ascending. CPU only.
+/// dsinks_h -= sum over rows of e^(sink_h - lse) dout . out. The forward's lse and out include the sink, so
+/// the gradients above need no further term for it. Sums are f64, rows ascending. CPU only.
 struct AttentionSinksGradArgs {
   TensorView sinks;      // [H] f32 in
   TensorView out, dout;  // [T, H, D] f32 in
@@ -102,7 +102,7 @@ struct PrepareHeadsArgs {
   KvPlace to{};               // pages.keys empty: nothing is written
   float norm_offset = 0.0f;   // RmsNormArgs::offset
   bool interleaved = false;   // RopeArgs::interleaved
-  bool norm_last = false;     // norms what is rotated
+  bool norm_last = false;     // norms after the rotation
 };
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);
 
@@ -119,7 +119,7 @@ void linear_heads(const Stream& stream, const LinearHeadsArgs& args);
 /// on the CPU.
 struct PagedList {
   void* memory = nullptr;  // device; its layout is the backend's own
-  int64_t states = 0;      // of rows' splits that there is room for
+  int64_t states = 0;      // states of rows' splits that fit in the memory
 };
 
 /// Like attention_packed for R query rows, row r at row_position[r] of sequence row_sequence[r], reading keys
@@ -136,7 +136,7 @@ struct AttentionPagedArgs {
   TensorView out;           // [R, H, D] act out
   float scale = 1.0f;
   int32_t window = 0;
-  PagedList list{};         // CUDA only: of these rows, prefixes, sizes and window; its states are overwritten
+  PagedList list{};         // CUDA only: for these rows, prefixes, sizes and window; states overwritten
   TensorView prefix_row{}, prefix_tokens{};  // [R] i32 in; both empty: nothing is shared
   float softcap = 0.0f;
   TensorView sinks{};  // AttentionPackedArgs::sinks

@@ -1,4 +1,4 @@
-// Gated DeltaNet: a short convolution, then a linear recurrence with a state a head, then a gated norm; and its backward.
+// Gated DeltaNet and its backward: short convolution, linear recurrence with a state per head, gated norm.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace hone::kernels {
 /// Longest convolution.
 inline constexpr int64_t kMostTaps = 8;
 
-/// Heads and widths of a linear attention layer: N key heads of Dk, M value heads of Dv (a multiple of N), a convolution
-/// over `taps` tokens. Without key heads (N = Dk = 0, M = 1): a short convolution (short_conv.h) of Dv channels, which has no more.
+/// Heads and widths of a linear attention layer: N key heads of Dk, M value heads of Dv (a multiple of N), a
+/// convolution over `taps` tokens. Without key heads (N = Dk = 0, M = 1) it is only a short convolution
+/// (short_conv.h) of Dv channels.
 struct DeltaSizes {
   int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, taps = 0;
   int64_t keys() const { return key_heads * key_dim; }
   int64_t values() const { return value_heads * value_dim; }
   int64_t channels() const { return 2 * keys() + values(); }
   bool is_convolution() const { return key_heads == 0; }
-  /// Columns of what enters: q | k | v | z | b | a.
+  /// Columns of the input: q | k | v | z | b | a.
   int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + 2 * value_heads; }
   /// f32 numbers of a sequence's state: the last taps - 1 rows of q | k | v, the oldest first, then M states [Dk, Dv].
   int64_t state_floats() const { return (taps - 1) * channels() + value_heads * key_dim * value_dim; }
 };
 
-/// The weights of a layer beside its matrices.
+/// The weights of a layer other than its matrices.
 struct DeltaWeights {
   TensorView conv;   // [channels, taps] f32, the oldest token's first
   TensorView decay;  // [M] f32, ln A
@@ -81,7 +82,7 @@ struct DeltaColumns {
 };
 /// Writes by_kind.
 void delta_columns_by_kind(const Stream& stream, const DeltaColumns& args);
-/// The way back: writes by_head.
+/// The inverse: writes by_head.
 void delta_columns_by_head(const Stream& stream, const DeltaColumns& args);
 
 /// Scratch of the backward, which needs more than the forward.

@@ -24,22 +24,22 @@ inline constexpr double kLeastRest = 0x1p-20;
 struct Divergence {
   float beta = 0.5f;
 
-  // The teacher of the head's R rows, over the vocabulary: what enters its head, which has at least the student's rows.
+  // The teacher over the whole vocabulary: inputs of its head for the R rows, and the head, V' >= V rows.
   TensorView hidden{};  // [R, head.k] f32 (CUDA bf16)
   PackedMatrix head{};  // of [V', C'], on CUDA row-major in f32
   float softcap = 0.0f;  // CPU only
 
-  // Or the likeliest tokens for each, in any order, without duplicates, with their log-probs at the head's temperature.
+  // Or its likeliest tokens for each row, in any order, each once, and log-probs at the head's temperature.
   TensorView ids{};       // [R, k] i32
   TensorView logprobs{};  // [R, k] f32
-  bool rest = false;  // adds one token for all others, with probabilities of at least kLeastRest
+  bool rest = false;  // all other tokens count as one more, of probability kLeastRest or more
 
   Arena* scratch = nullptr;  // divergence_scratch_bytes taken and released; null: allocates (CPU)
 
   int64_t k() const { return ids.empty() ? 0 : ids.dim(1); }
 };
 
-/// For lm_head_grad's R rows and a student's vocabulary: a chunk of logits, of both models if the teacher has a head.
+/// Bytes for lm_head_grad's R rows: a chunk of logits of the student, and of the teacher if it has a head.
 int64_t divergence_scratch_bytes(const Stream& stream, int64_t rows, int64_t vocabulary, const Divergence& divergence);
 
 }  // namespace hone::kernels

@@ -16,7 +16,7 @@ struct EmbeddingArgs {
 };
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 
-/// The same from a table that is packed as a matrix of f32, as a tied head is: w of [V, C]. CPU only.
+/// The same from a table that is a packed f32 matrix [V, C], as a tied head is. CPU only.
 struct PackedEmbeddingArgs {
   TensorView ids;  // [T]    i32 in
   PackedMatrix w;
@@ -25,7 +25,7 @@ struct PackedEmbeddingArgs {
 void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args);
 
 /// dtable[ids[t]] += dx[t], each row of dtable in ascending t: the same bits for any number of threads.
-/// A GPU compares every pair of tokens' ids for it: T^2 C / 2048 comparisons. Ids as above.
+/// A GPU compares the ids of every pair of tokens: T^2 C / 2048 comparisons. Ids are checked as above.
 struct EmbeddingGradArgs {
   TensorView ids;     // [T]    i32 in
   TensorView dx;      // [T, C] activation in

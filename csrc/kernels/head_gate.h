@@ -17,7 +17,7 @@ struct GatedHeads {
 };
 /// Writes heads and gates.
 void split_gated_heads(const Stream& stream, const GatedHeads& args);
-/// The way back: writes joined.
+/// The inverse: writes joined.
 void join_gated_heads(const Stream& stream, const GatedHeads& args);
 
 /// y = x sigmoid(gate).
@@ -34,14 +34,14 @@ struct HeadGateGradArgs {
 };
 void head_gate_grad(const Stream& stream, const HeadGateGradArgs& args);
 
-/// x_r <- x_r sigmoid(gate_r), a gate a row.
+/// x_r <- x_r sigmoid(gate_r), one gate per row.
 struct RowGateArgs {
   TensorView gate;  // [R, 1] f32 in
   TensorView x;     // [R, N] f32 in and out
 };
 void row_gate(const Stream& stream, const RowGateArgs& args);
 
-/// Of y = x s, s = sigmoid(gate), given s dy: dgate = (1 - s) (s dy . x); x <- x s.
+/// Gradient of y = x s, s = sigmoid(gate), from s dy: dgate = (1 - s) (s dy . x); also x <- x s.
 struct RowGateGradArgs {
   TensorView gate;   // [R, 1] f32 in
   TensorView gated;  // [R, N] f32 in: s dy

@@ -40,8 +40,9 @@ inline constexpr int64_t kHeadGradientRows = 2048;
 /// Pass 2. Recomputes z by chunks; for any objective with per-row coefficients
 /// a_r = dLoss/dlogprob_r and b_r = dLoss/dentropy_r:
 ///   dz = [ a (onehot(target) - p) - b p (log p + entropy) ] / temperature,   dh = dz W,   dW += dz^T h
-/// With a teacher also each row's divergence from it, and slope ddivergence/dz in dz. dW is summed in ascending row order, on CUDA a sum a chunk of rows. Throws kConfig unless chunk > 0. Source:
-/// architecture §5.4.
+/// With a teacher it also writes each row's divergence from it, and adds slope ddivergence/dz to dz. dW is
+/// summed in ascending row order, on CUDA one sum per chunk of rows. Throws kConfig unless chunk > 0.
+/// Source: architecture §5.4.
 struct LmHeadGradArgs {
   TensorView h;          // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;        // of [V, C]
@@ -64,8 +65,8 @@ struct LmHeadGradArgs {
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
 
-/// The k likeliest tokens of each row by falling log-prob, the smaller id first among equals, and those log-probs, which are
-/// lm_head's. Throws kConfig unless k is in [1, V].
+/// The k likeliest tokens of each row by falling log-prob, the smaller id first among equals, and their
+/// log-probs, equal to those of lm_head. Throws kConfig unless k is in [1, V].
 struct LmHeadTopArgs {
   TensorView h;           // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;         // of [V, C]
@@ -90,7 +91,7 @@ struct SamplingParams {
   int32_t top_k = 0;         // 0 = off
   float top_p = 1.0f;        // (0, 1]
   float min_p = 0.0f;        // [0, 1): keep p >= min_p max p
-  int32_t vocabulary = 0;    // 0 = all; rows of w from here on pad it: no text has their ids
+  int32_t vocabulary = 0;    // 0 = all; later rows of w are padding, whose ids are never drawn
 
   /// Ids that may be drawn, of a head with V rows.
   HONE_HOST_DEVICE int32_t drawn_of(int64_t V) const { return vocabulary > 0 && vocabulary < V ? vocabulary : int32_t(V); }
@@ -99,7 +100,7 @@ struct SamplingParams {
 /// Draws one token per row by the Gumbel-max trick with Philox words keyed by keys[r]:
 ///   token = argmax over kept v of z_v / temperature - log E_v,   E_v = -log((x_v + 1) 2^-32) ~ Exp(1)
 /// (x_v = word v % 4 of block v / 4; log 0 counts as -88), ties to the lowest id. logprob is log p[token] of lm_head at
-/// this temperature (greedy: 1), whole, before truncation: what a trainer computes again (docs/explanation/numerics.md).
+/// this temperature (greedy: 1) before truncation, which a trainer recomputes (docs/explanation/numerics.md).
 /// The result of a row depends on its h, params and key only. Throws kConfig naming row and field of params
 /// outside their ranges (CPU). CUDA draws with the same noise to the bit and cuts in fixed point: a mass within
 /// 1e-7 of top_p, or a weight within 1e-7 of min_p, may fall on the other side than on the CPU.

@@ -39,8 +39,8 @@ struct PackMatrixArgs {
 };
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 
-/// Packs the transpose of a packed matrix on the CPU: of `from` [N, K] out of [K, N], stored and multiplied alike, with the
-/// bits of pack_matrix of what `from` was packed of. Overwrites out.panels.
+/// Packs the transpose of a packed matrix on the CPU: `out` [K, N] from `from` [N, K], with the same storage
+/// and arithmetic, and the bits that pack_matrix gives for the original matrix. Overwrites out.panels.
 void transpose_packed(const Stream& stream, const PackedMatrix& from, const PackedMatrix& out);
 
 /// y = x W^T (+ bias) (+ y when accumulate).

@@ -47,10 +47,10 @@ struct AdamWArgs {
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
   uint64_t seed = 0;            // of bf16 moments
-  int64_t first = 0;            // and the number of element 0 among all that are trained
+  int64_t first = 0;            // number of element 0 among all trained ones; keys rounding like seed
   TensorView packed{};          // GPU only: [n] bf16 or f32 out, or empty: the new param; not written if nothing changes
 };
-/// Separates these draws from those of sampling, which has the same seed.
+/// Separates the random bits of this rounding from those of sampling, which has the same seed.
 inline constexpr uint64_t kMomentSeed = 0x6d6f6d656e747300u;
 int64_t adamw_scratch_bytes(const Stream& stream, int64_t n);
 void adamw(const Stream& stream, const AdamWArgs& args);

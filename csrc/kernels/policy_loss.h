@@ -20,7 +20,7 @@ enum class Objective : uint8_t {
   kGspoToken,         // -(w_i/n_i) sum_t c(s_it, A_t)           s_it = stop(s_i / exp(new_t)) exp(new_t)
   kGmpo,              // -(w_i) A_i exp(mean_t l_it)             l_it = log rho_t within [-clip_low, clip_high], as c() clips
   kSapo,              // -(w_i/n_i) sum_t (4/tau) sigmoid(tau (rho_t - 1)) A_t      tau by the sign of A_t
-  kCustom,            // given: a value for every sequence, a slope for every token
+  kCustom,            // the caller gives a loss per sequence and a slope per token
   kSupervised,        // -(1/sum n) sum_t new_t
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
@@ -49,7 +49,7 @@ enum class Correction : uint8_t {
 
 /// The totals of the step that losses are divided by; the same for each of its micro-batches.
 struct StepNormalizer {
-  int64_t sequences = 1;       // N, with those that are empty or not laid down
+  int64_t sequences = 1;       // N, including those that are empty or left out of the batch
   int64_t groups = 1;
   int64_t counted_tokens = 1;  // sum of n_i
   double dr_grpo = 1.0;        // tokens
@@ -60,15 +60,18 @@ struct StepNormalizer {
 ///   a_t = dL/dnew_t = policy term + kl k'(new_t) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
 ///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k by KlEstimator.
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
-/// token_weights multiply the policy term of each token, as a correction's w_t do, which stays as it is in `weights`.
-/// token_penalties beta_t add beta_t |log rho_t|, with the factors of that term, of which its weights are none.
-/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient flows. GMPO's x is
-/// 1 + log rho_t, and a token whose gradient stopped is still a factor of the mean.
+/// token_weights multiply the policy term of each token, as a correction's w_t do; `weights` gets w_t alone.
+/// token_penalties beta_t add beta_t |log rho_t|, with the factors of the policy term except its weights.
+/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient
+/// flows. GMPO's x is 1 + log rho_t, and a token whose gradient stopped is still a factor of the mean.
 ///
-/// With a correction the ratios above are those to `proximal` in place of `behavior`, and a token's policy term is w_t times
-/// what it was. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no gradient; GMPO's likewise. Denominators, KL and entropy stay as they are. clipped is also 1 where clip() or the band
-/// changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom one, which sees behavior itself.
-/// Source: GSPO and GSPO-token (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; GMPO (Zhao et al. 2025); SAPO (Gao et al. 2025); the others, and the corrections, as in docs/reference/recipe.md.
+/// With a correction the ratios above are relative to `proximal` instead of `behavior`, and w_t multiplies a
+/// token's policy term. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no
+/// gradient; GMPO's likewise. Denominators, KL and entropy do not change. clipped is also 1 where clip() or
+/// the band changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom
+/// one, which sees behavior itself.
+/// Source: GSPO and GSPO-token (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; GMPO (Zhao et al. 2025); SAPO
+/// (Gao et al. 2025); the others, and the corrections, as in docs/reference/recipe.md.
 struct PolicyLossArgs {
   Objective objective = Objective::kGspo;
   SequenceWeight sequence_weight = SequenceWeight::kUniform;
@@ -80,11 +83,11 @@ struct PolicyLossArgs {
   TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
-  TensorView token_advantages;    // [T] f32 in, in place of `advantages` for all but gspo and gmpo, which have one a sequence; ppo-clip needs them
+  TensorView token_advantages;    // [T] f32 in, replace `advantages` but in gspo and gmpo; ppo-clip needs it
   TensorView token_weights;       // [T] f32 in, constant; empty: 1
   TensorView token_penalties;     // [T] f32 in, constant; empty: 0
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
-  TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of what is in custom_losses
+  TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
   TensorView a, b;                // [T] f32 out
   TensorView ratios;              // [T] f32 out; gspo and gspo-token write s_i at every counted token; 0 elsewhere

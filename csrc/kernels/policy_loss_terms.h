@@ -8,12 +8,12 @@
 
 namespace hone::kernels {
 
-/// PolicyLossArgs as pointers; those of empty views are null, and behavior when supervised.
+/// PolicyLossArgs as pointers: null for empty views, and `behavior` is null when supervised.
 struct PolicyTokens {
   Objective objective;
   SequenceWeight sequence_weight;
   StepNormalizer step;
-  double low, high;  // of the clip; gmpo's of log rho
+  double low, high;  // bounds of the clip; gmpo: of log rho
   double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
   KlEstimator kl_estimator;
@@ -166,13 +166,13 @@ struct CorrectionWeight {
   bool changed;
 };
 
-/// x as a weight: clipped, or 0 outside the band. NaN stays NaN.
+/// Makes x a weight: clips it, or replaces it by 0 outside the band if `masks`. NaN stays NaN.
 HONE_HOST_DEVICE inline CorrectionWeight bounded_weight(const PolicyTokens& p, double x, bool masks) {
   const bool outside = x > p.weight_high || x < p.weight_low;
   return {outside && masks ? 0.0 : clip_ratio(x, p.weight_low, p.weight_high), outside};
 }
 
-/// The weight that all tokens of a sequence share, or with which the geometric mean lets them pass.
+/// The weight that all tokens of a sequence share; for the geometric mask only whether they pass.
 HONE_HOST_DEVICE inline CorrectionWeight sequence_correction(const PolicyTokens& p, int64_t n, double log_gap_sum) {
   switch (p.correction) {
     case Correction::kSequenceTis: return bounded_weight(p, exp(log_gap_sum), false);

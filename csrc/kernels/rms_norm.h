@@ -19,8 +19,9 @@ struct RmsNormArgs {
 void rms_norm(const Stream& stream, const RmsNormArgs& args);
 
 /// dx (+)= r (w dy) - x r^3 / C sum(w dy x), w = weight + offset;  dweight += sum over rows of dy x r.
-/// dweight: f32 chains over fixed strips of rows (64 on the CPU, 32 on a GPU), strips added in f64, in order on the CPU,
-/// by a fixed tree on a GPU: independent of threads. The CPU takes [R/64, C] f32 of memory for the call, a GPU takes its sums from `scratch`.
+/// dweight: f32 chains over fixed strips of rows (64 on the CPU, 32 on a GPU), strips added in f64, in order
+/// on the CPU, by a fixed tree on a GPU: independent of threads. The CPU allocates [R/64, C] f32, a GPU
+/// uses `scratch`.
 struct RmsNormGradArgs {
   TensorView x;        // [R, C] or [T, N, C] activation in, strided rows (the forward's input; r is recomputed)
   TensorView weight;   // [C]    f32 in

@@ -1,4 +1,4 @@
-// A short convolution between two gates, in place of attention; and its backward. On the CPU alone.
+// A short convolution between two gates, in place of attention, and its backward. CPU only.
 #pragma once
 
 #include "kernels/delta_rule.h"

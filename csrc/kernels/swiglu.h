@@ -12,13 +12,14 @@ struct SwigluArgs {
   TensorView gate_up;  // [R, 2F] activation in: gate | up
   TensorView y;        // [R, F]  activation out
   bool gelu = false;   // gate / 2 (1 + tanh(sqrt(2 / pi) (gate + 0.044715 gate^3))) up
-  /// > 0: (up + 1) gate sigmoid(1.702 gate) of gate at most, and up within, this limit; gate_up has them as neighbours,
-  /// gate_0 | up_0 | gate_1 | .. Source: transformers, modeling_gpt_oss. CPU only.
+  /// > 0: y = (up + 1) gate sigmoid(1.702 gate), with gate clamped to at most the limit and up to within +-
+  /// the limit; gate and up then alternate: gate_0 | up_0 | gate_1 | .. Source: transformers,
+  /// modeling_gpt_oss. CPU only.
   float limit = 0.0f;
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);
 
-/// linear into gate_up, then swiglu, with their bits. On a Hopper a few rows are one launch.
+/// Runs linear into gate_up, then swiglu, with the same bits. On a Hopper few rows take one launch.
 struct LinearSwigluArgs {
   TensorView x;              // [R, K] activation in, strided rows
   PackedMatrix w;            // of [2F, K]
@@ -30,15 +31,15 @@ struct LinearSwigluArgs {
 };
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 
-/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up. With y given also
-/// swiglu's output, with its bits: on the CPU of the same exponentials.
+/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up. If y is
+/// given it gets swiglu's output, to the bit; the CPU computes both from the same exponentials.
 struct SwigluGradArgs {
   TensorView gate_up;   // [R, 2F] activation in
   TensorView dy;        // [R, F]  activation in
   TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
   bool gelu = false;
   TensorView y{};       // [R, F]  activation out, or empty
-  float limit = 0.0f;   // as SwigluArgs has it, in dgate_up too; no gradient reaches what is beyond it
+  float limit = 0.0f;   // SwigluArgs::limit, also of dgate_up; clamped values get no gradient
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

@@ -82,11 +82,11 @@ struct KvWriteRows {
 
 inline constexpr int64_t blocks16(int64_t n) { return (n + 15) / 16; }
 inline constexpr int64_t padded16(int64_t n) { return blocks16(n) * 16; }
-/// Keys in blocks, with room for the last block's transpose, which writes a width rounded up to 16.
+/// Floats of keys in blocks; transposing the last block writes a width rounded up to 16.
 inline constexpr int64_t blocked_floats(int64_t rows, int64_t head_dim) {
   return padded16(rows) * head_dim + 16 * 16;
 }
-/// Blocked keys and padded values.
+/// Floats of blocked keys and padded values.
 inline constexpr int64_t packed_scratch(int64_t rows, int64_t head_dim) {
   return blocked_floats(rows, head_dim) + rows * padded16(head_dim);
 }
@@ -94,7 +94,7 @@ inline constexpr int64_t packed_scratch(int64_t rows, int64_t head_dim) {
 inline constexpr int64_t grad_stride(int64_t rows) {
   return (rows < kKeySplit ? padded16(rows) : kKeySplit) + 16;
 }
-/// Blocked keys and values; padded k, q, dout, dq, dk, dv; p and ds of a panel.
+/// Floats of blocked keys and values; padded k, q, dout, dq, dk, dv; p and ds of a panel.
 inline constexpr int64_t packed_grad_scratch(int64_t rows, int64_t head_dim) {
   return 2 * blocked_floats(rows, head_dim) + 6 * rows * padded16(head_dim) + 2 * kGradPanel * grad_stride(rows);
 }

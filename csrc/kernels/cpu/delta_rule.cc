@@ -41,7 +41,7 @@ class Forward {
   }
 
   int64_t rows() const { return x.dim(0); }
-  /// each(row, run), shared out among the threads.
+  /// Calls each(row, run) for every row, divided among the threads.
   template <class Each>
   void for_rows(const Stream& stream, const Each& each) const {
     stream.parallel_for(rows(), delta_grain(8.0 * double(s.channels())), [&](int64_t begin, int64_t end) {
@@ -92,7 +92,7 @@ class Forward {
   }
 };
 
-/// The last rows of every run are kept for the next call's convolution.
+/// Keeps the last rows of every run for the next call's convolution.
 void keep_tails(const Forward& f) {
   const int64_t kept = f.s.taps - 1, width = f.s.channels();
   const size_t bytes = size_t(width) * sizeof(float);
@@ -104,7 +104,7 @@ void keep_tails(const Forward& f) {
   }
 }
 
-/// dx of b and a; ddecay and ddt.
+/// Writes dx of b and a; adds ddecay and ddt.
 void gates_grad(const Forward& f, const float* dgates, const DeltaRuleGradArgs& args) {
   const int64_t M = f.s.value_heads, first = f.s.channels() + f.s.values();
   for (int64_t h = 0; h < M; ++h) {

@@ -35,7 +35,7 @@ struct DeltaRows {
   float* scratch;  // delta_scratch floats
 };
 
-/// Its backward, over a whole sequence, whose state begins with zeros.
+/// The backward of DeltaRows over a whole sequence, whose state starts as zeros.
 struct DeltaGradRows {
   DeltaRows of;  // without state and y
   const float* dy;
@@ -48,8 +48,8 @@ struct DeltaGradRows {
 };
 
 inline constexpr int64_t delta_scratch(int64_t key_dim, int64_t value_dim) { return 2 * key_dim + value_dim; }
-/// States at the beginning of chunks and of a chunk's rows, and the gradient of one; q, k, o and v - m of a chunk's rows; the
-/// gradient of o, of the change and of m.
+/// Floats of states at the beginning of chunks and of a chunk's rows, and of the gradient of one state; of q,
+/// k, o and v - m of a chunk's rows; of the gradients of o, of the change and of m.
 inline constexpr int64_t delta_grad_scratch(int64_t rows, int64_t key_dim, int64_t value_dim) {
   const int64_t chunks = (rows + kDeltaChunk - 1) / kDeltaChunk;
   return (chunks + kDeltaChunk + 2) * key_dim * value_dim + kDeltaChunk * 2 * (key_dim + value_dim) + 3 * value_dim;

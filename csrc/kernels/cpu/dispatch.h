@@ -11,7 +11,7 @@ enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kNeon };
 Isa isa();
 /// "baseline", "avx2", "avx512", "avx512bf16" or "neon".
 const char* isa_name(Isa isa);
-/// False, too, for an instruction that does not give the bits of the steps in simd_bf16.h.
+/// Also false if the set's bf16 instruction does not give the bits of the steps in simd_bf16.h.
 bool isa_supported(Isa isa);
 /// For tests and benches that compare sets in one process; not while an op runs. kConfig if the CPU lacks it.
 void force_isa(Isa isa);
@@ -34,7 +34,7 @@ F pick(F baseline, F avx2, F avx512) {
   }
   return baseline;
 }
-/// The same for an op that has a fourth.
+/// The same for an op that has a fourth variant.
 template <class F>
 F pick(F baseline, F avx2, F avx512, F avx512bf16) {
   return isa() == Isa::kAvx512Bf16 ? avx512bf16 : pick(baseline, avx2, avx512);
@@ -44,7 +44,7 @@ F pick(F baseline, F avx2, F avx512, F avx512bf16) {
 }  // namespace hone::kernels::cpu
 
 /// HONE_VARIANTS(void f(const Args&)); declares f once per set, inside namespace hone::kernels::cpu.
-/// HONE_PICK(f)(args) calls the chosen one. The BF16 pair: of ops that are also compiled with AVX512-BF16.
+/// HONE_PICK(f)(args) calls the chosen one. The BF16 macros: for ops that also have an AVX512-BF16 variant.
 #if defined(__aarch64__)
 #define HONE_VARIANTS(...)           \
   namespace baseline { __VA_ARGS__; } \

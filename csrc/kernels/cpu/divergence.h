@@ -17,7 +17,7 @@ class TeacherRows {
   void begin(const Stream& stream, int64_t first, int64_t count);
   /// For row first + r, whose (capped) logits are in z: writes the divergence, and keeps its gradient.
   void measure(int64_t r, const float* z);
-  /// Adds that to dz.
+  /// Adds the kept gradient to dz.
   void add(int64_t r, float* dz) const;
 
  private:

@@ -62,8 +62,8 @@ struct PairCases {
   return out;
 }
 
-/// Turns a square of two panels: out [rows][32] is from [columns][32] turned, and zeros beyond `columns`. Of either, `Together`
-/// rows lie interleaved, the first in the highest bits.
+/// Transposes a square between two panels: out [rows][32] is the transpose of from [columns][32], with zeros
+/// beyond `columns`. In both, `Together` rows are interleaved, the first in the highest bits.
 template <class T, int Together>
 void turn_square(const T* from, int64_t columns, int64_t rows, T* out) {
   const auto at = [](int64_t row, int64_t column) { return (row / Together * kPanel + column) * Together + (Together - 1 - row % Together); };
@@ -96,7 +96,7 @@ void add_bias_gradient(const LinearGradWeightArgs& a) {
 
 bool instruction_gives_our_bits() {
 #if defined(__aarch64__)
-  return false;  // its BFDOT rounds otherwise
+  return false;  // its BFDOT rounds differently
 #else
   for (uint32_t seed = 0; seed < 64; ++seed) {
     PairCases by_instruction = pair_cases(seed), by_steps = by_instruction;

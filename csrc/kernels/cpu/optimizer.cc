@@ -12,7 +12,7 @@ namespace hone::kernels::cpu {
 namespace {
 
 constexpr int64_t kElements = 16384;  // per chunk: at least 10 us, as five arrays come from L3
-constexpr int64_t kSquareParts = 8;    // a symmetric product is that many products of columns, below the diagonal
+constexpr int64_t kSquareParts = 8;    // a symmetric product is computed in this many strips of columns
 constexpr int64_t kChange = 1 << 16;   // size of pieces in which old values are kept, so that they stay in cache
 
 /// y = a x + b y over n elements.

@@ -8,8 +8,8 @@
 namespace hone::kernels::cpu {
 
 struct AdamWBlock {
-  float *param, *m, *v;  // m and v of f32 moments
-  uint16_t *rounded_m, *rounded_v;  // of bf16 moments, with what keys their draws
+  float *param, *m, *v;  // m, v: f32 moments
+  uint16_t *rounded_m, *rounded_v;  // bf16 moments; seed, step and first key their rounding
   uint64_t seed;
   int64_t step, first;  // first: number of element 0
   const float* grad;

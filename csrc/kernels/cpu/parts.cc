@@ -7,7 +7,7 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kFloatGrain = 16384;  // elements that one thread adds at least
+constexpr int64_t kFloatGrain = 16384;  // fewest elements per thread
 constexpr int64_t kBlockGrain = 4;      // fewest blocks per thread
 static_assert(kSquaresBlock == kStrip);
 

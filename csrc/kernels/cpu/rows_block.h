@@ -54,7 +54,7 @@ HONE_VARIANTS(void swiglu_grad_row(const float* gate, const float* up, const flo
                                    float* y, int64_t n));
 HONE_VARIANTS(void geglu_grad_row(const float* gate, const float* up, const float* dy, float* dgate, float* dup,
                                   float* y, int64_t n));
-/// The same of n pairs gate, up with a limit (SwigluArgs::limit).
+/// The same for n pairs (gate, up) with a limit (SwigluArgs::limit).
 HONE_VARIANTS(void limited_swiglu_row(const float* pairs, float limit, float* y, int64_t n));
 HONE_VARIANTS(void limited_swiglu_grad_row(const float* pairs, float limit, const float* dy, float* dpairs, float* y, int64_t n));
 /// y[i] = x[i] sigmoid(gate[i]) over n elements, and its gradient.

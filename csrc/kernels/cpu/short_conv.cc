@@ -24,7 +24,7 @@ class Rows {
     });
   }
 
-  /// each(row, run), shared out among the threads.
+  /// Calls each(row, run) for every row, divided among the threads.
   template <class Each>
   void for_rows(const Stream& stream, const Each& each) const {
     stream.parallel_for(x_.dim(0), std::max<int64_t>(1, kWork / (taps * channels)), [&](int64_t begin, int64_t end) {
@@ -53,7 +53,7 @@ class Rows {
       for (int64_t c = 0; in && c < channels; ++c) out[c] += w[c] * in[c];
     }
   }
-  /// The last rows of every run are kept for the next call.
+  /// Keeps the last rows of every run for the next call.
   void keep_tails() const {
     for (int64_t of = 0; of < count; ++of) {
       const int64_t kept = taps - 1, rows = cu[of + 1] - cu[of], old = std::max<int64_t>(0, kept - rows);
@@ -73,7 +73,7 @@ class Rows {
   float *turned_, *products_;  // [taps][C], [R][C]
 };
 
-/// dconv, given `d`, the gradient of the convolution's output.
+/// Adds dconv, given `d`, the gradient of the convolution's output.
 void taps_grad(const Stream& stream, const Rows& rows, const float* d, const TensorView& dconv) {
   const int64_t R = rows.cu[rows.count], C = rows.channels, taps = rows.taps;
   stream.parallel_for(C, std::max<int64_t>(16, kWork / std::max<int64_t>(1, R * taps)), [&](int64_t begin, int64_t end) {

@@ -1,10 +1,10 @@
-// Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's vdpbf16ps, or
-// by steps with the same bits. Included only by isa_*.cc, after simd.h.
-// 
-// Semantics of vdpbf16ps, by Intel's manual and by experiment on a Zen 5: sum <- fma(a.high, b.high, sum), then sum <-
-// fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros of their sign, and a
-// result that is denormal after rounding to 24 bits becomes one. MXCSR is neither read nor written. The high half comes
-// first, so it holds the even index here: the chain ascends.
+// Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's
+// vdpbf16ps, or by steps with the same bits. Included only by isa_*.cc, after simd.h.
+//
+// Semantics of vdpbf16ps, by Intel's manual and by experiment on a Zen 5: sum <- fma(a.high, b.high, sum),
+// then sum <- fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros
+// of their sign, and a result that is denormal after rounding to 24 bits becomes zero. MXCSR is neither read
+// nor written. The high half comes first, so it holds the even index here: the chain ascends.
 #pragma once
 
 #include "kernels/cpu/simd.h"
