@@ -22,7 +22,7 @@ __device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, b
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// 64 rows of a head against one tile of keys, as many at a time as registers allow.
+/// Adds dq of 64 rows of a head from one tile of keys, as many keys at a time as registers allow.
 template <int kDim>
 __device__ __forceinline__ void grad_queries_tile(const PackedGrad& a, const GradRows<kDim>& rows, const bf16* keys,
                                                   const bf16* values, int base, float (&dq)[kDim / 8][4]) {
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
 
-/// 16 keys of a warp, with their values in a tile, against one tile of queries, 16 rows at a time; everything
-/// transposed.
+/// Adds dk and dv of a warp's 16 keys, whose values are in a tile, from one tile of queries, 16 rows at a
+/// time. All products are transposed.
 template <int kDim>
 __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32_t (&k)[kDim / 16][4],
                                                const bf16* values, const bf16* queries, const bf16* douts,
@@ -105,7 +105,7 @@ __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32
   }
 }
 
-/// One stage of the key pass: a tile of queries, of output gradients, and their rows' terms.
+/// Elements of one stage of the key pass: a tile of queries, one of output gradients, and their rows' terms.
 template <int kDim>
 inline constexpr int kStageElements = 2 * kTileRows * kDim + kTileRows * int(sizeof(RowTerms) / sizeof(bf16));
 
@@ -123,7 +123,7 @@ __device__ __forceinline__ void load_queries(const PackedGrad& a, const TileOfSe
   reinterpret_cast<RowTerms*>(stage + 2 * kTileRows * kDim)[threadIdx.x] = terms;
 }
 
-/// 64 keys of a key head against the rows that see them, heads of the group ascending, rows ascending.
+/// Computes dk and dv of 64 keys of a key head from the rows that see them, ascending in head, then row.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGrad a) {
   HONE_DYNAMIC_SHARED(bf16, shared);

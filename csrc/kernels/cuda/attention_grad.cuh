@@ -15,7 +15,7 @@ struct PackedGrad {
   const int32_t* cu_seqlens;
   int sequences, heads, group, dim, window;
   float scale;
-  float* delta;  // [T, H]: dout . out of each row, written by the pass for dq for the one for dk and dv
+  float* delta;  // [T, H]: dout . out of each row; the dq pass writes it for the dk, dv pass
   bf16 *dq, *dk, *dv;
   int64_t dq_stride, dk_stride, dv_stride;
 };
@@ -104,7 +104,7 @@ __device__ __forceinline__ void store_keys(const PackedGrad& a, const TileOfSequ
   }
 }
 
-/// The kernels of attention_grad_sm90.cu for `tokens` rows; args.dim is 64 or 128.
+/// Runs the kernels of attention_grad_sm90.cu for `tokens` rows; args.dim is 64 or 128.
 void attention_packed_grad_sm90(const Stream& stream, int64_t tokens, const PackedGrad& args);
 
 }  // namespace hone::kernels::cuda

@@ -25,7 +25,7 @@ struct Layout {
   unsigned char *own, *stages;
   float* terms;
   uint64_t *full, *empty;  // a stage's barriers
-  uint64_t *landed;        // the copies to a stage that was not released to the readers yet
+  uint64_t *landed;        // ends when the copies to a stage have arrived, before readers get it
   uint64_t *own_landed;
 
   static constexpr size_t bytes(int own_tiles) {
@@ -67,7 +67,7 @@ struct Layout {
 /// The bodies are traps without wgmma: such a device never calls them (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// ---- who sees what -------------------------------------------------------------------------------------
+// ---- what lines see ------------------------------------------------------------------------------------
 
 /// Columns that a line sees, none if first > last: keys of a query row, or rows of a key. Both ends ascend with the line.
 struct Sight { int first, last; };
@@ -113,7 +113,7 @@ __device__ __forceinline__ int lane_line(int first) {
 
 // ---- the warp that copies ------------------------------------------------------------------------------
 
-/// Starts copying 64 rows of two matrices, from `row` on, to the i-th stage. The first `own` are the sequence's.
+/// Starts copying rows [row, row + 64) of two matrices to the i-th stage; the first `own` are the sequence's.
 template <int kDim>
 __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const CUtensorMap& a, const CUtensorMap& b,
                                             int column, int row, int own) {
@@ -140,7 +140,7 @@ __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int 
   if (lane == 0) barrier_arrive(&at.full[i % kStages]);
 }
 
-/// Waits until kUnderWay products are left; that with `x` has then ended.
+/// Waits until only kUnderWay products run; the one that writes `x` has then ended.
 template <int kUnderWay>
 __device__ __forceinline__ void await(float (&x)[8][4]) {
   wgmma_wait<kUnderWay>();
@@ -149,9 +149,9 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// A group: 64 rows of a head through `tiles` tiles of keys and values. The ds of a tile are multiplied with its keys
-/// while the next tile's scores are computed, so a stage is held one tile longer (and at most one more that no warp here
-/// sees). While one group computes, the other one multiplies.
+/// A group takes 64 rows of a head through `tiles` tiles of keys and values. It multiplies the ds of a tile
+/// with the tile's keys while the next tile's scores are computed, so it holds a stage one tile longer (and
+/// at most one more that no row here sees). While one group computes, the other one multiplies.
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                           int head, int first_tile, int tiles) {
@@ -200,7 +200,7 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
 
 #endif
 
-/// Long rows first: a sequence's last rows have the most keys, and all heads of them start together.
+/// Blocks with the most keys start first: a sequence's last rows, all heads of them together.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
     attention_grad_queries_sm90_kernel(const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v,
@@ -236,7 +236,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
 
-/// The warp that copies: the block's keys and values, then the `tiles` tiles of rows that see them, head after head.
+/// Run by the copying warp: copies the block's keys and values, then for each head the tiles of rows.
 template <int kDim>
 __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles, const CUtensorMap& q, const CUtensorMap& k,
@@ -266,8 +266,8 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
   }
 }
 
-/// A group: 64 keys through those tiles, as in walk_keys. p becomes an operand only when the slopes are there too:
-/// while a product runs, ptxas does not allow writes to the registers of a later one.
+/// A group takes 64 keys through those tiles, as in walk_keys. p becomes an operand only once ds is complete,
+/// too: while a product runs, ptxas does not allow writes to the registers of a later one.
 template <int kDim>
 __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles) {
@@ -325,7 +325,7 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
 
 #endif
 
-/// Long columns first: a sequence's first keys are seen by the most rows.
+/// Blocks with the most rows start first: those of a sequence's first keys.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
     attention_grad_keys_sm90_kernel(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,

@@ -37,19 +37,19 @@ __device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
 
 // ---- products of a group of four warps; the caller fences before and waits after -------------------------
 
-/// The sums in the order of the instruction's registers.
+/// The sums as one array, in the order of the instruction's registers.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
   return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
 }
 
-/// Sums, rounded to bf16, as left operands of the four steps of 16 that a product with a tile's rows takes.
+/// Rounds sums to bf16 as left operands of the four steps of 16 of a product with a tile's rows.
 __device__ __forceinline__ void pack_tile(const float (&w)[8][4], uint32_t (&left)[4][4]) {
 #pragma unroll
   for (int kk = 0; kk < 4; ++kk) pack_left(w, kk, left[kk]);
 }
 
-/// A tile's rows as lines of an operand, its columns 16 kk .. as depth: the descriptor of the tile plus a constant.
+/// Descriptor of columns 16 kk .. of a tile as depth and its rows as lines: that of the tile plus a constant.
 __device__ __forceinline__ uint64_t depth_of_columns(uint64_t tile, int kk) {
   return tile + ((kk / 4 * kBoxBytes + kk % 4 * hopper_step(false)) >> 4);
 }

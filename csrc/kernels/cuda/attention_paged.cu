@@ -49,7 +49,7 @@ struct PagedKeys {
 
 // ---- attention -----------------------------------------------------------------------------------------
 
-/// The lane's row in the tile, if it has one: (row of the batch, query head) pairs, heads of the group side by side.
+/// A lane's row of the tile, if any: a (row of the batch, query head) pair, heads of the group side by side.
 struct PagedLane {
   int row, head;
   bool valid;
@@ -70,7 +70,7 @@ __device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& i
   return out;
 }
 
-/// Tiles of an item: the shared ones first, then each row's own.
+/// Walks the tiles of an item: the shared ones first, then each row's own.
 struct PagedWalk {
   const Paged& a;
   const PagedItem& item;
@@ -78,7 +78,7 @@ struct PagedWalk {
   const PagedLane (&lanes)[2];
   const KeyRange& ranges;
   PagedKeys keys;
-  int row, base, low, high;  // whose tile (before the item's first row: shared by all), where it starts, which keys
+  int row, base, low, high;  // the tile's row (before the first row: shared by all), its start, its keys
 
   __device__ __forceinline__ bool everyone() const { return row < item.row; }
   __device__ __forceinline__ bool begin() {
@@ -183,8 +183,8 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
   }
 }
 
-/// Merges a head of a row from the states of its splits in ascending order, like the packed forward. Other blocks wrote
-/// them during this launch, so the reads bypass this multiprocessor's own cache.
+/// Merges the states of a row's splits for one head, in ascending order like the packed forward. Other blocks
+/// wrote them during this launch, so the reads bypass this multiprocessor's own cache.
 __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   const int partial = a.plan.row_partial[row], heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
   const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
@@ -210,20 +210,20 @@ __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   }
 }
 
-/// Counts the item's split of `row`; whether it was the last of them. The count is back at 0 then, for the next layer.
+/// Counts the item's split of `row` as done. True if it was the last; resets the count for the next layer.
 __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& item, int kv_head, int row) {
   const KeySpan span = key_span(a.rows, a.plan, item, row);
   if (a.plan.row_partial[row] < 0 || span.first > span.last) return false;
   int* const done = a.plan.done + row * a.kv_heads + kv_head;
-  __threadfence();  // the block's states before its count
+  __threadfence();  // makes the block's states visible before its count
   const bool last = atomicAdd(done, 1) == a.rows.last_split(row) - a.rows.first_split(row);
   if (last) *done = 0;
-  __threadfence();  // the others' counts before their states
+  __threadfence();  // reads others' states only after their counts
   return last;
 }
 
-/// Merges the rows whose last split this item was: the order of the states does not depend on which block finishes
-/// last.
+/// Merges the rows whose last split this item was. The order of the states does not depend on the block that
+/// finishes last.
 __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem& item, int kv_head) {
   __shared__ bool complete[kPagedTileRows];
   __syncthreads();  // all of the block's states are written

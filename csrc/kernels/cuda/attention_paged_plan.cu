@@ -58,7 +58,7 @@ __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& p
 
 /// The items of row r. Each belongs to some (row, split) that has room, so the list is never too short.
 struct RowItems {
-  int tile_rows;       // walk all their keys together
+  int tile_rows;       // rows, from this one on, that read all their keys together
   int whole, whole_rows;  // splits from 0 on that all rows of its chunk read together
   int tail, tail_rows;  // the split in which the prefix ends, for this row and those that follow
   int own, owns;        // splits for this row alone: the first, how many

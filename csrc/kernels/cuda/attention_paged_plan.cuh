@@ -28,8 +28,8 @@ struct PagedRows {
   __device__ __forceinline__ int last_split(int r) const { return position[r] / kPagedSplit; }
 };
 
-/// Work of a block for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all splits. Keys
-/// below `together` are the same memory for all of them and read once; the rest is per row.
+/// Work of a block for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all
+/// splits. The rows share keys below `together`, which are read once; other keys are read per row.
 struct PagedItem {
   int row, rows, split, together;
 };
@@ -39,10 +39,10 @@ static_assert(sizeof(PagedItem) == kPagedItemBytes);
 struct PagedPlan {
   PagedItem* items;   // [rows + partials]
   int* count;
-  int* row_partial;   // [rows] where the states of a row's splits are, or
+  int* row_partial;   // [rows] index of the states of a row's splits, or one of the two values below
   int* done;          // [rows * kv_heads] splits of a row and key head that are complete; 0 between two layers
-  int partials;       // states there is room for
-  int longest;        // tiles of the longest item of rows that go on by themselves: 8 (a split) or more
+  int partials;       // number of states that fit in memory
+  int longest;        // most tiles of an item whose rows also read keys of their own: 8 (a split) or more
 };
 inline constexpr int kOneSplit = -1;  // a row with one split, which is its result
 inline constexpr int kWalksAll = -2;  // a row without splits: padding, prefill, or no memory for its states

@@ -41,7 +41,7 @@ struct Layout {
   TileRing<kDim> keys, values;
   float* saved;      // SavedStates
   uint64_t* turns;   // one a group
-  uint64_t* landed;  // the copy of values that end inside their tile
+  uint64_t* landed;  // ends when the last tile of values has arrived
 
   static constexpr size_t kBytes = 1024 + 2 * kStages * kTileBytes<kDim> +
                                    SavedStates<kDim, kConsumers>::kFloats * sizeof(float) +
@@ -63,14 +63,14 @@ struct Layout {
 /// The body is a trap without wgmma: such a device never calls it (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Turns in which the two groups issue products. The second group has as many turns as the first, or one more, for
-/// which it does not wait: no group is left to pass it.
+/// Turns in which the two groups issue products. The second group has as many turns as the first, or one
+/// more; it does not wait for that one, as no group is left to pass it the turn.
 struct Turns {
   uint64_t *mine, *other;
   int left;         // turns to wait for; 0 if the group is alone
   unsigned parity;  // of the next one
 
-  /// The first group begins: a fresh barrier has ended phase "1".
+  /// The first group begins, because a fresh barrier counts as having ended the phase of parity 1.
   __device__ __forceinline__ Turns(uint64_t* barriers, int group, int in_turns)
       : mine(barriers + group), other(barriers + (1 - group)), left(in_turns), parity(unsigned(1 - group)) {}
   __device__ __forceinline__ void wait() {
@@ -92,7 +92,7 @@ struct BlockWalk {
         first(first_key(rows.first_row, a.window) / kTileKeys),
         last((min(rows.first_row + kTileRows, rows.length) - 1) / kTileKeys) {}
   __device__ __forceinline__ int groups() const { return rows.first_row + kGroupRows < rows.length ? 2 : 1; }
-  /// Of the first group: a tile's scores and the one before's values at a time.
+  /// Turns of the first group. In each it issues the scores of a tile and the values of the tile before.
   __device__ __forceinline__ int turns() const { return rows.first_row / kTileKeys - first + 2; }
   /// Rows of the last tile that are the sequence's own.
   __device__ __forceinline__ int last_rows() const { return min(rows.length - last * kTileKeys, kTileKeys); }
@@ -106,8 +106,8 @@ __device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, co
   copy_tile<kDim>(ring.tile(i), map, w.kv_head * kDim, int(w.rows.start) + (w.first + i) * kTileKeys, barrier);
 }
 
-/// One warp. If a sequence ends inside its last tile, the next sequence's values follow; a weight of 0 would not cancel
-/// them if they are not finite, so they are replaced by zeros. (Scores need no replacement: they are masked.)
+/// Run by one warp. If a sequence ends inside its last tile, the next sequence's values follow; a weight of 0
+/// would not cancel them if they are not finite, so zeros replace them. (Scores are masked.)
 template <int kDim>
 __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtensorMap& keys, const CUtensorMap& values,
                                            const BlockWalk& w) {
@@ -133,8 +133,8 @@ __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int k
   weigh_scores(exp, p, sums, keep);
 }
 
-/// A group's rows through the tiles `from` to `to` of the rings; `base` is the key where tile 0 starts.
-/// All products are outside of branches, or ptxas would run them one after the other.
+/// Takes a group's rows through the tiles `from` to `to` of the rings; `base` is the first key of tile 0.
+/// All products are outside of branches, since ptxas would otherwise serialise them.
 template <int kDim>
 __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int to, int base,
                                            const QueryRows<kDim>& queries, Exp2Scaled exp, Turns turn, RowStates<kDim>& s) {
@@ -191,7 +191,7 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
   before.join(s, exp);
 }
 
-/// A group of four warps, 16 rows each.
+/// Run by a group of four warps: attends for its 64 rows, 16 per warp.
 template <int kDim>
 __device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const PackedForward& a, const BlockWalk& w) {
   const int group = group_of_warps(), first_row = w.rows.first_row + group * kGroupRows;

@@ -37,7 +37,7 @@ __device__ __forceinline__ float quad_max(float x) {
   return fmaxf(x, __shfl_xor_sync(kFullWarp, x, 2));
 }
 
-// ---- where rows lie ------------------------------------------------------------------------------------
+// ---- rows in memory ------------------------------------------------------------------------------------
 
 /// Rows of two matrices side by side in memory: keys and values, or queries and output gradients.
 struct PackedRows {
@@ -50,8 +50,8 @@ struct PackedRows {
   }
 };
 
-/// Start of sequences' tiles of `rows` rows: sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as
-/// many as it has tiles, so that a block finds its own by a search, without a list.
+/// A tile of a sequence's rows. Sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as many
+/// as it has tiles of `rows` rows, so that a block finds its tile by a search, without a list.
 struct TileOfSequence {
   int64_t start;  // of the sequence in the batch
   int length, first_row;
@@ -75,7 +75,7 @@ __device__ __forceinline__ int first_key(int position, int window) {
 
 // ---- a tile in shared memory ---------------------------------------------------------------------------
 
-/// Element 0 of a row's 16-byte chunk: chunks change places by row, so that eight rows' same chunk are in all banks.
+/// First element of a row's 16-byte chunk. Rows permute chunks, so that a chunk of eight rows uses all banks.
 template <int kDim>
 __device__ __forceinline__ int at_chunk(int row, int chunk) {
   return row * kDim + (chunk ^ (row & 7)) * 8;
@@ -100,7 +100,7 @@ __device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, i
   cp_async_commit();
 }
 
-/// Rows of a tile as columns of the right operand, 16 tile rows from `row`, depth 16 kk: for x . row.
+/// Loads 16 tile rows from `row` on as columns of the right operand, at depth 16 kk: for x . row.
 template <int kDim>
 __device__ __forceinline__ void load_columns(const bf16* tile, int row, int kk, uint32_t (&even)[2],
                                              uint32_t (&odd)[2]) {
@@ -109,7 +109,7 @@ __device__ __forceinline__ void load_columns(const bf16* tile, int row, int kk, 
   ldmatrix_x4(r, tile + at_chunk<kDim>(row + lane % 8 + lane / 16 * 8, kk * 2 + lane / 8 % 2));
   even[0] = r[0], even[1] = r[1], odd[0] = r[2], odd[1] = r[3];
 }
-/// Rows of a tile as rows of the right operand, depth = 16 tile rows from `row`, columns [16 n, 16 n + 16): for w row.
+/// Loads 16 tile rows from `row` on as depth of the right operand, columns [16 n, 16 n + 16): for w row.
 template <int kDim>
 __device__ __forceinline__ void load_rows(const bf16* tile, int row, int n, uint32_t (&even)[2], uint32_t (&odd)[2]) {
   const int lane = threadIdx.x % 32;
@@ -120,7 +120,7 @@ __device__ __forceinline__ void load_rows(const bf16* tile, int row, int n, uint
 
 // ---- a warp's 16 rows in registers ---------------------------------------------------------------------
 
-/// The lane's two rows as left operands; a null row and columns from `dim` on are zeros.
+/// Loads the lane's two rows as left operands; a null row and columns from `dim` on are zeros.
 template <int kDim>
 __device__ __forceinline__ void load_left(const bf16* row0, const bf16* row8, int dim, uint32_t (&x)[kDim / 16][4]) {
   const int column = threadIdx.x % 4 * 2;
@@ -135,7 +135,7 @@ __device__ __forceinline__ void load_left(const bf16* row0, const bf16* row8, in
   }
 }
 
-/// The same from a tile, 16 rows from `row`, depth 16 kk.
+/// Loads 16 rows of a tile from `row` on as a left operand, at depth 16 kk.
 template <int kDim>
 __device__ __forceinline__ void load_left(const bf16* tile, int row, int kk, uint32_t (&x)[4]) {
   const int lane = threadIdx.x % 32;
@@ -154,7 +154,7 @@ __device__ __forceinline__ void multiply_step(const uint32_t (&x)[4], const bf16
     mma_bf16_16816(sum[n + 1], x, odd);
   }
 }
-/// All of it, ascending in depth; x in registers, or 16 rows of a tile.
+/// All steps of multiply_step, ascending in depth; x in registers, or 16 rows of a tile.
 template <int kDim, int kBlocks>
 __device__ __forceinline__ void multiply_columns(const uint32_t (&x)[kDim / 16][4], const bf16* tile, int row,
                                                  float (&sum)[kBlocks][4]) {
@@ -172,7 +172,7 @@ __device__ __forceinline__ void multiply_columns(const bf16* left, int left_row,
   }
 }
 
-/// Columns 16 kk .. of 16 rows in sums, rounded to bf16, as a left operand.
+/// Rounds columns 16 kk .. of 16 rows of sums to bf16 as a left operand.
 template <int kBlocks>
 __device__ __forceinline__ void pack_left(const float (&w)[kBlocks][4], int kk, uint32_t (&left)[4]) {
 #pragma unroll
@@ -200,7 +200,7 @@ __device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], cons
   }
 }
 
-/// Columns [0, dim) of factor x sum to the lane's part of a row; `half` 0 is the first of its two rows.
+/// Stores factor x sum to the lane's part of a row, columns [0, dim); `half` 0 is the first of its two rows.
 template <int kDim>
 __device__ __forceinline__ void store_row(const float (&sum)[kDim / 8][4], int half, float factor, int dim, bf16* to) {
   const int column = threadIdx.x % 4 * 2;

@@ -8,8 +8,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Waits for all threads of all blocks of the cluster: what they wrote before is seen after it. Before the first look at a
-/// peer's memory, and after the last, so that no block has exited.
+/// Waits for all threads of all blocks of the cluster; what they wrote before is visible after it. Call
+/// before the first access to a peer's memory, and after the last one, so that no block exits too early.
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }

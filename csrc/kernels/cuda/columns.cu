@@ -8,22 +8,22 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Pieces of type T; columns and strides in pieces. Groups that are not there have no columns and are behind the others.
+/// Pieces of type T; columns and strides count pieces. Unused groups have no columns and come last.
 template <class T>
 struct Columns {
   T* whole;
   T* parts;
   int64_t whole_stride, part_stride, items;
   int width, part_width;
-  int first[kMostColumnGroups], share[kMostColumnGroups];  // columns of the whole at which groups begin; columns of a part in each group
+  int first[kMostColumnGroups], share[kMostColumnGroups];  // of each group: first column; columns in a part
 };
 
-/// The piece of the whole, and its place in a part.
+/// A piece's address in the whole, and in its part.
 template <class T>
 struct Place {
   T *whole, *part;
   __device__ __forceinline__ Place(const Columns<T>& a, int64_t row, int column) {
-    int first = 0, share = a.share[0], before = 0;  // of its group; and of the part's columns, those of groups before
+    int first = 0, share = a.share[0], before = 0;  // of the group; before: columns of earlier ones in a part
 #pragma unroll
     for (int g = 1; g < kMostColumnGroups; ++g) {
       if (column < a.first[g]) continue;
@@ -72,7 +72,7 @@ bool in_vectors(const ColumnPartsArgs& args) {
   return all;
 }
 
-/// Calls f with a value of the widest type that shares of groups divide into.
+/// Calls f with a value of the widest type into which the groups' shares divide.
 template <class F>
 void by_piece(const ColumnPartsArgs& args, F f) {
   if (in_vectors(args)) f(uint4{});

@@ -14,8 +14,8 @@ constexpr const char* kRemedy =
 
 // Values of cublasLt's enumerations, as its documentation numbers them.
 constexpr int kCompute32f = 68, kR16bf = 14, kR32f = 0;
-constexpr int kTransposeA = 3, kTransposeB = 4;                  // attributes of a product
-constexpr int kMaxWorkspaceBytes = 1, kReductionSchemeMask = 3;  // preferences
+constexpr int kTransposeA = 3, kTransposeB = 4;                  // attributes of a matmul descriptor
+constexpr int kMaxWorkspaceBytes = 1, kReductionSchemeMask = 3;  // attributes of a preference
 constexpr uint32_t kReductionSchemeNone = 0;
 
 struct Algorithm { uint64_t data[8]; };

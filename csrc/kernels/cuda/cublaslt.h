@@ -1,4 +1,4 @@
-// NVIDIA's cublasLt, opened at run time, with declarations of our own: bench/cuda compares our kernels with it.
+// NVIDIA's cublasLt, opened at run time and declared here: bench/cuda compares our kernels with it.
 #pragma once
 
 #include <cstdint>

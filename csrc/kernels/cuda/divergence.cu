@@ -1,4 +1,4 @@
-// Computes a row's divergence from its teacher's and its gradient, in addition to the objective's: one block per row.
+// Computes a row's divergence from its teacher, and adds its gradient to the objective's: one block per row.
 // Sums f32 terms in f64 in a fixed order, so that a row has the same bits in every batch.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/divergence.h"
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// beta as the terms use it.
+/// beta and its logarithms as the terms use them.
 struct Mixture {
   float beta, log_beta, log_rest;
   __device__ __forceinline__ bool is_mixed() const { return beta > 0.0f && beta < 1.0f; }
@@ -68,7 +68,7 @@ __device__ __forceinline__ GapSums sums_of(const Mixture& m, int n, const Studen
   return {block_sum(sums.gap, scratch), block_sum(sums.divergence, scratch)};
 }
 
-/// slope times ddivergence/dz of a token. slope: over the temperature, and of the student's part where there is a mixture.
+/// slope times ddivergence/dz of a token. slope: over the temperature, times 1 - beta if M is a mixture.
 __device__ __forceinline__ float pull_of(const Mixture& m, float s, float t, float mean, float slope) {
   return slope * (m.beta == 0.0f ? expf(s) - expf(t) : expf(s) * (gap_of(m, s, t).gap - mean));
 }
@@ -90,7 +90,7 @@ __device__ __forceinline__ void write_row(const TaughtRows& a, int row, const Dz
   }
 }
 
-/// Over the whole vocabulary.
+/// Divergence over the whole vocabulary.
 __global__ void __launch_bounds__(kThreads) whole_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x, n = a.vocabulary;
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(kThreads) whole_kernel(TaughtRows a) {
   write_row(a, row, [&](int id, float y) { return own.of(id, y) + pull_of(m, y - own.lse, teacher(id), mean, slope); });
 }
 
-/// Over k tokens, with both distributions divided by their mass on them.
+/// Divergence over k tokens, with both distributions divided by their mass on them.
 __global__ void __launch_bounds__(kThreads) likeliest_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x;
@@ -130,8 +130,8 @@ __global__ void __launch_bounds__(kThreads) likeliest_kernel(TaughtRows a) {
   }
 }
 
-/// Over k tokens and all others as one more, at beta 1: with gaps g = log S - log T and D = sum S g,
-/// dD/dz_v = S_v (g of v's token - D) / temperature.
+/// Divergence over k tokens and all others as one more, at beta 1: with gaps g = log S - log T and D = sum S
+/// g, dD/dz_v = S_v (g of v's token - D) / temperature.
 __global__ void __launch_bounds__(kThreads) rest_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x;

@@ -1,5 +1,5 @@
-// The beginning of a kernel that is launched early (HONE_LAUNCH_EARLY): while the kernel before it on the stream ends, its
-// blocks find room and prepare themselves. test/csrc/cuda_shim has a host version.
+// The beginning of a kernel that is launched early (HONE_LAUNCH_EARLY): its blocks start and prepare while
+// the previous kernel on the stream ends. test/csrc/cuda_shim has a host version.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) embedding_grad_kernel(Scatter a) {
     for (int w = 0; w < kThreads / 32; ++w) {
       for (unsigned rest = equal[w]; rest; rest &= rest - 1) {
         const int64_t s = base + w * 32 + __ffs(int(rest)) - 1;
-        if (s < t) return;  // another block's id
+        if (s < t) return;  // the block of token s adds this id
         const Eight d = load_eight(a.dx + s * a.dx_stride + c, left, a.wide);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.at[i] += d.at[i];

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(Moves<T> a) {
   a.to[r * a.to_stride + c] = a.from[a.rows[r] * a.from_stride + c];
 }
 
-/// Place of `row` in the ascending list, or -1.
+/// Index of `row` in the ascending list, or -1.
 __device__ int64_t find_row(const int32_t* rows, int64_t count, int64_t row) {
   int64_t low = 0, high = count;
   while (low < high) {
@@ -57,7 +57,7 @@ Moves<T> moves(const TensorView& from, const TensorView& rows, const TensorView&
           to.as<T>(),         to.row_stride / per,   width,                    to.dim(0) * width};
 }
 
-/// Calls f with a value of the widest type that rows of both views divide into.
+/// Calls f with a value of the widest type into which rows of both views divide.
 template <class F>
 void by_element(const TensorView& from, const TensorView& to, F f) {
   if (is_wide(from) && is_wide(to) && to.dim(1) * dtype_bytes(to.dtype) % 16 == 0) f(uint4{});

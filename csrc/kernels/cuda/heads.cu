@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 
-/// Values [at, at + 8) of the head in `shared`, turned with their neighbours.
+/// Rotates values [at, at + 8) of the head in `shared`, whose pairs are neighbours.
 __device__ Eight turned_pairs(const Heads& a, const float* shared, const float* angles, int at) {
   Eight out;
 #pragma unroll
@@ -26,7 +26,7 @@ __device__ Eight turned_pairs(const Heads& a, const float* shared, const float* 
   return out;
 }
 
-/// Values [at, at + 8) of the head in `shared`, turned.
+/// Rotates values [at, at + 8) of the head in `shared`.
 __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at) {
   const int half = a.turned / 2;
   if (at >= a.turned) return load_vector(shared + at);

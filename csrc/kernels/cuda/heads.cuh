@@ -1,4 +1,4 @@
-// Heads on their way from the projection to attention, for every kernel that norms, turns or places one.
+// Arguments and steps of the kernels that norm and rotate heads and write them to cache pages.
 #pragma once
 
 #include "kernels/attention.h"
@@ -11,7 +11,7 @@ struct Heads {
   bf16* qk;
   const bf16* v;
   int64_t qk_stride, v_stride, items;
-  int heads, kv_heads, dim, turned;  // turned: dimensions of a head that are; a row's items: heads, then kv_heads of k, then (with pages) kv_heads of v
+  int heads, kv_heads, dim, turned;  // turned: rotated dimensions. A row's items: heads of q, k, with pages v
   const float *q_norm, *k_norm;
   float eps, norm_offset;
   const int32_t* positions;
@@ -25,7 +25,7 @@ struct Heads {
   int page_tokens;
 };
 
-/// Head `head` of the place of `row` in `pages`, or null for padding.
+/// Address of head `head` of `row` in `pages`, or null for padding.
 __device__ __forceinline__ bf16* place_of(const Heads& a, bf16* pages, int64_t row, int head) {
   const int sequence = a.row_sequence[row];
   if (sequence < 0) return nullptr;
@@ -42,7 +42,7 @@ __device__ __forceinline__ float squares_of(const Eight& x) {
   return squares;
 }
 
-/// x / rms(x) w, rounded to bf16: rms_norm of one head, whose squares have this sum; from value `at` of it on.
+/// x / rms(x) w, rounded to bf16, as rms_norm of a head: its values from `at` on, given its sum of squares.
 __device__ __forceinline__ Eight normed(const Heads& a, Eight x, const float* weight, int at, float squares) {
   const float scale = 1.0f / sqrtf(squares / float(a.dim) + a.eps);
   const Eight w = load_eight(weight + at, a.dim - at, false);

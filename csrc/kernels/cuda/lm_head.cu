@@ -31,7 +31,7 @@ struct Outputs {
   float *logprobs, *entropies, *lse;
 };
 
-/// A warp per row.
+/// Merges tiles' sums into a row's results; one warp per row.
 __global__ void __launch_bounds__(kHeadThreads)
 merge_statistics_kernel(const TileSums* sums, const int32_t* targets, Outputs out, float inverse_temperature, int rows,
                         int tiles) {

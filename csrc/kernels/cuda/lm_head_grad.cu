@@ -33,7 +33,7 @@ struct GradientEpilogue {
   }
 };
 
-/// Logits for who looks at whole rows of them.
+/// Stores logits for kernels that need whole rows of them.
 struct LogitsEpilogue {
   float* out;
   int64_t pitch;  // a multiple of 4
@@ -75,8 +75,8 @@ HeadRows head_rows(const TensorView& h, const GradientRows& r) {
   return {h.row<const __nv_bfloat16>(r.first), h.row_stride, r.count};
 }
 
-/// dz of rows with a teacher: their logits are in memory in full, since a row's divergence is known only after all
-/// parts.
+/// Computes dz of rows with a teacher. Their logits are in memory in full, since a row's divergence depends
+/// on all of them.
 template <class Weight>
 void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   const Divergence& t = *a.teacher;
@@ -98,7 +98,7 @@ void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows
   }
 }
 
-/// dz and dh.
+/// Computes dz and dh of the rows.
 template <class Weight, class Transposed>
 void rows_gradient(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   constexpr int kParts = Weight::kParts < kGradientParts ? Weight::kParts : kGradientParts;
@@ -118,8 +118,8 @@ void add_weight_gradient(const Stream& stream, const LmHeadGradArgs& a, const Gr
   linear_grad_weight(stream, {dz, inputs, a.dw, {}});
 }
 
-/// A pass has at most kHeadChunk rows: more would share weights no better, and another stream's blocks wait for its
-/// end.
+/// A pass has at most kHeadChunk rows: more would not save reads of weights, and other streams' blocks wait
+/// for its end.
 template <class Weight, class Transposed>
 void gradient(const Stream& stream, const LmHeadGradArgs& a) {
   const int64_t rows = a.h.dim(0), chunk = std::min(rows, a.chunk), pitch = logit_pitch(a.w.n);

@@ -9,7 +9,7 @@
 
 namespace hone::kernels::cuda {
 
-/// epilogue.row() for every row of h and every 128 outputs of w, in tiles of kRows rows. At least one row.
+/// Calls epilogue.row() for every row of h, at least one, and every 128 outputs of w, in tiles of kRows rows.
 template <class Weight, int kRows, int kParts, class Epilogue>
 void head_pass(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
   if constexpr (::hone::cuda::kSm90Built) {

@@ -27,7 +27,7 @@ struct RowSums {
   double total, weighted;
 };
 
-/// y of a lane's four logits.
+/// Divides a lane's four logits by the temperature.
 __device__ __forceinline__ void temper(const float4& z, float inverse_temperature, float (&y)[4]) {
   y[0] = z.x * inverse_temperature;
   y[1] = z.y * inverse_temperature;
@@ -131,7 +131,7 @@ struct Candidate {
 static_assert(sizeof(Candidate) == kCandidateBytes);
 __device__ __forceinline__ Candidate no_candidate() { return {-INFINITY, 0.0f, Candidate::kNone}; }
 
-/// The larger value, of equals the lower id; NaN never wins.
+/// The candidate with the larger value, of equal ones the lower id; NaN never wins.
 __device__ __forceinline__ Candidate better(const Candidate& a, const Candidate& b) {
   return b.value > a.value || (b.value == a.value && b.token < a.token) ? b : a;
 }
@@ -144,7 +144,7 @@ __device__ __forceinline__ Candidate warp_best(Candidate best) {
   return best;
 }
 
-/// The best of ids first .. first + count - 1, a multiple of four: y plus the key's noise, or y alone.
+/// The best of `count` ids from `first`, a multiple of four, on: by y plus the key's noise, or by y alone.
 __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (&y)[4], int first, int count,
                                                   const SampleKey& key, bool greedy) {
   Candidate best = no_candidate();

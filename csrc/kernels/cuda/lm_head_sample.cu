@@ -34,7 +34,7 @@ struct SampleEpilogue {
   }
 };
 
-/// A warp per row. A row to be truncated gets its entropy here and its token from truncate_rows.
+/// Merges tiles into a row's results, one warp per row. truncate_rows draws the tokens of truncated rows.
 __global__ void __launch_bounds__(kHeadThreads)
 merge_samples_kernel(const TileSums* sums, const Candidate* candidates, const SamplingParams* params, SampleOutputs out,
                      int rows, int tiles, int vocabulary) {

@@ -7,12 +7,12 @@
 
 namespace hone::kernels::cuda {
 
-/// Four values, rounded to bf16.
+/// Stores four values, rounded to bf16.
 __device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4]) {
   *reinterpret_cast<uint2*>(to) = make_uint2(pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]));
 }
 
-/// For one row: dLoss/dz of ids.
+/// Computes dLoss/dz of one row.
 struct RowSlopes {
   float up, bonus, lse, entropy;
   int target;
@@ -25,7 +25,7 @@ struct RowSlopes {
   }
 };
 
-/// For all rows: results of pass 1, and LmHeadGradArgs::a and b.
+/// What dLoss/dz of all rows needs: results of pass 1, and LmHeadGradArgs::a and b.
 struct HeadSlopes {
   const float *lse, *entropies, *a, *b;  // b may be null
   const int32_t* targets;

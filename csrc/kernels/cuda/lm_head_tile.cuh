@@ -20,7 +20,7 @@ struct HeadRows {
   int rows;
 };
 
-/// Stage in memory [row][k]. fragments(): the right operand's of two times eight rows at k.
+/// A stage of rows in memory, [row][k]. fragments() loads the right operand for two times eight rows at k.
 template <int kCount>
 struct RowsByDepth {
   static constexpr int kRows = kCount, kBytes = kRows * kHeadDepth * 2;
@@ -86,7 +86,7 @@ __device__ __forceinline__ void finish_rows(const float* tile, int warp, int war
   }
 }
 
-/// Block (x, y): rows from x Rows::kRows, outputs from y 128.
+/// Block (x, y) has the rows from x Rows::kRows on and the outputs from 128 y on.
 template <class Weight, class Rows, int kParts, class Epilogue>
 __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, HeadRows h, Epilogue epilogue) {
   constexpr int kRows = Rows::kRows;

@@ -56,8 +56,8 @@ struct FinishedTile {
 /// The body is a trap without wgmma: such a device never calls it (has_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Every tile of this block, in the same order for all its warps: visit(first row, first output, parity), whose parity is
-/// that of the finished tile. Rows vary fastest, so that blocks which run together read the same weights.
+/// Calls visit(first row, first output, parity of the finished tile) for every tile of this block, in the
+/// same order in all its warps. Rows vary fastest, so that blocks which run together read the same weights.
 template <class T, class Visit>
 __device__ __forceinline__ void for_each_tile(int rows, int tiles, const Visit& visit) {
   const int down = (rows + T::kRows - 1) / T::kRows;
@@ -67,7 +67,7 @@ __device__ __forceinline__ void for_each_tile(int rows, int tiles, const Visit& 
   }
 }
 
-/// One tile's stages, from `at` in the ring on.
+/// Fills one tile's stages, from `at` in the ring on.
 template <class T, class Weight>
 __device__ __forceinline__ void fill_stages(const Ring<T>& ring, RingPlace<T::kStages>& at, const CUtensorMap& w,
                                             const CUtensorMap& h, int output0, int row0, int stages) {
@@ -117,7 +117,7 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
   }
 }
 
-/// All stages of a tile, from `at` in the ring on, for a group's 64 outputs; the sums are left in `promoted`.
+/// Multiplies all stages of a tile, from `at` in the ring on, for a group's 64 outputs, into `promoted`.
 template <class T, class Weight, int kParts>
 __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring,
                                              RingPlace<T::kStages>& at, int group, int stages) {
@@ -170,7 +170,7 @@ __device__ __forceinline__ void finish_tile(const FinishedTile<T>& tile, int row
   if (threadIdx.x % 32 == 0) barrier_arrive(tile.empty);
 }
 
-/// A group: its 64 outputs of every tile of this block, and, unless warps of their own do it, the epilogue.
+/// Run by a group: computes its 64 outputs of every tile of this block, and runs the epilogue unless kApart.
 template <class T, class Weight, int kParts, class Epilogue>
 __device__ __forceinline__ void multiply_tiles(const Ring<T>& ring, const FinishedTile<T>& finished, int group, int rows,
                                                int tiles, int stages, const Epilogue& epilogue) {

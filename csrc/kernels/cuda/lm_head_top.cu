@@ -68,7 +68,7 @@ struct TopRows {
   float* logprobs;  // [rows, k] out
 };
 
-/// A block per row. Of each thread's ids the best that is left is known: only the thread that had the last looks again.
+/// One block per row. Each thread knows its best id left; only the thread whose id was taken searches again.
 __global__ void __launch_bounds__(kThreads) top_kernel(TopRows a) {
   __shared__ unsigned long long scratch[kThreads / 32];
   const int row = blockIdx.x;

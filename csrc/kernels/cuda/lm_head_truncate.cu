@@ -63,7 +63,7 @@ __device__ __forceinline__ bool reached(const Target& target, unsigned count, Ma
   return target.count > 0 ? count >= target.count : double(mass) >= target.share * double(total);
 }
 
-/// Counts and mass, by digit `level`, of the ids whose higher digits are h.prefix.
+/// Adds up counts and mass, by digit `level`, of the ids whose higher digits are h.prefix.
 __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram& h) {
   for (int i = threadIdx.x; i < kBins; i += kThreads) {
     h.count[i] = 0;
@@ -155,7 +155,7 @@ __device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams
   return cut;
 }
 
-/// The draw of one thread's ids, by fours of one Philox block.
+/// The best candidate of one thread's ids, in fours that share a Philox block.
 __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& params, const SampleKey& key,
                                           uint64_t cut) {
   Candidate best = no_candidate();
@@ -177,7 +177,7 @@ __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& 
   return best;
 }
 
-/// The greatest y of the ids that may be drawn; `best`: a float a warp.
+/// The greatest y of the ids that may be drawn. `best`: one float per warp.
 __device__ __forceinline__ float drawn_maximum(const float* z, const RowRule& rule, float* best) {
   float top = -INFINITY;
   for (int v = threadIdx.x; v < rule.drawn; v += kThreads) top = fmaxf(top, z[v] * rule.inverse_temperature);
@@ -188,7 +188,7 @@ __device__ __forceinline__ float drawn_maximum(const float* z, const RowRule& ru
   return top;
 }
 
-/// A block per row.
+/// Draws the token of a truncated row; one block per row.
 __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   __shared__ Histogram histogram;
   __shared__ Candidate bests[kThreads / 32];

@@ -1,4 +1,4 @@
-// Top-k, top-p and min-p of rows whose logits are at hand.
+// Top-k, top-p and min-p sampling of rows whose logits are in memory.
 #pragma once
 
 #include "kernels/lm_head.h"

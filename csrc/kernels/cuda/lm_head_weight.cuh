@@ -70,7 +70,7 @@ struct WeightF32 {
   }
 };
 
-/// The same matrix read as its transpose: stage [k][outputs], rows four floats longer against bank conflicts.
+/// The transpose of such a matrix: stage [k][outputs], rows four floats longer against bank conflicts.
 struct WeightF32Transposed {
   static constexpr int kParts = 1, kPitch = kHeadOutputs + 4, kBytes = kHeadDepth * kPitch * 4;
 
@@ -115,7 +115,7 @@ struct WeightBf16 {
   }
 };
 
-/// Stage [k][outputs]: sixteen 16-byte pieces a row.
+/// The transpose of bf16 weights: stage [k][outputs], sixteen 16-byte pieces a row.
 struct WeightBf16Transposed {
   static constexpr int kParts = 1, kBytes = kHeadOutputs * kHeadDepth * 2;
 

@@ -10,8 +10,9 @@
 
 namespace hone::kernels::cuda {
 
-/// The same matrix for wgmma. kInRegisters: fragment() gives the 16 outputs of a warp from `output` on; line(g): which
-/// eighth of them lane / 4 = g has. Else kLines says how a descriptor finds outputs (matmul_plan.h).
+/// A Weight's layout for wgmma. kInRegisters: fragment() loads a warp's 16 outputs from `output` on, and
+/// lanes with lane / 4 = g have outputs line(g) and line(g) + 8. Else kLines says how a descriptor finds
+/// outputs (matmul_plan.h).
 template <class Weight>
 struct OnHopper;
 
@@ -44,7 +45,7 @@ struct OnHopper<WeightF32> {
   }
 };
 
-/// Stored [depth, outputs]: boxes of 64 k by 32 outputs.
+/// Weights stored as [depth, outputs], in boxes of 64 k by 32 outputs.
 template <>
 struct OnHopper<WeightF32Transposed> {
   static constexpr bool kInRegisters = true;

@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kThreads) add_columns_kernel(Operand dy, float
   dbias[column] += sum;
 }
 
-/// w f32 [height, width], strided rows, to rows side by side in bf16 or f32. 6 or 8 bytes per element.
+/// Copies w f32 [height, width], strided rows, to contiguous rows of bf16 or f32: 6 or 8 bytes per element.
 template <class T>
 __global__ void __launch_bounds__(kThreads) pack_kernel(const float* w, int64_t stride, int64_t height, int64_t width,
                                                        T* panels) {
@@ -119,7 +119,7 @@ void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_
   multiply_portable(stream, p, a, b);
 }
 
-/// Every piece in blocks of its own, their sums in scratch, then added up.
+/// Computes every piece in blocks of its own, with sums in scratch, then adds them up.
 void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
   if (!a.scratch) fail(Code::kInternal, "linear: no scratch for %d pieces of k; see linear_scratch_bytes.", p.pieces);
   const int64_t mark = a.scratch->mark();

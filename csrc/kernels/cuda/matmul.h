@@ -10,7 +10,7 @@ namespace hone::kernels::cuda {
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
-/// True if linear_swiglu and linear_heads below support it: few rows, on a Hopper.
+/// True if linear_swiglu (linear_heads) below supports the arguments: few rows, on a Hopper.
 bool takes_swiglu(const LinearSwigluArgs& args);
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 bool takes_heads(const LinearArgs& product, const PrepareHeadsArgs& heads);

@@ -57,7 +57,7 @@ struct RowsOfY {
   }
 };
 
-/// The two halves of y gated, 64 outputs of each per tile; also stores the halves if the caller wants them.
+/// Stores the gated product of the two halves of y, 64 outputs of each per tile, and the halves if wanted.
 template <class Gate>
 struct GatedRows {
   static constexpr int kLanes = kTileColumns / 16;
@@ -83,8 +83,8 @@ struct GatedRows {
   }
 };
 
-/// prepare_heads of heads whose dimension divides the tile and which are turned as a whole; q, k and v also stay where
-/// the product would have left them.
+/// Runs prepare_heads for fully rotated heads whose dimension divides the tile; also stores q, k and v where
+/// the product would have stored them.
 struct PlacedHeads {
   static constexpr int kLanes = kTileColumns / 8;
   Heads heads;
@@ -93,12 +93,12 @@ struct PlacedHeads {
 
   __device__ __forceinline__ FewColumns columns(int tile) const { return whole_tile(tile); }
 
-  /// Of the lane's head: its dim / 8 lanes lie side by side. The bits of warp_sum, which has zeros for other lanes.
+  /// Sum over a head's dim / 8 neighbouring lanes: the bits of warp_sum, which has zeros for other lanes.
   __device__ __forceinline__ float head_sum(float squares) const {
     for (int distance = heads.dim / 16; distance > 0; distance /= 2) squares += __shfl_xor_sync(kFullWarp, squares, distance);
     return squares;
   }
-  /// The lane's eight values, whose partners are half a head away.
+  /// Rotates the lane's eight values, whose partners are half a head away.
   __device__ __forceinline__ Eight turned(const Eight& x, int64_t row, int at) const {
     const int half = heads.dim / 2;
     Eight other, out;

@@ -1,4 +1,4 @@
-// Products of few rows on Hopper: which epilogue takes their sums.
+// Products of few rows on Hopper: launches them with the epilogue that takes their sums.
 #include "kernels/cuda/matmul_few_epilogues.cuh"
 
 namespace hone::kernels::cuda {

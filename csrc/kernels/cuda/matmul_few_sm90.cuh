@@ -17,17 +17,17 @@ using Few128 = HopperTile<2, kFewColumns, 6, false>;  // from 65 rows on: the we
 
 inline constexpr int kFewPitch = 136;  // floats from row to row of finished sums: a half-warp's pairs lie in all banks
 
-/// The weight's rows whose tile of 128 outputs begins at `first`: 64 from `low` on and 64 from `high` on.
+/// The rows of the weights for a tile of 128 outputs: 64 from `low` on and 64 from `high` on.
 struct FewColumns {
   int64_t low, high;
 };
 
-/// Rows and sums of a tile, all pieces of it.
+/// The staged sums of a tile's pieces, in the shared memory of the cluster's blocks.
 struct FewSums {
-  const float* staged;  // [rows][kFewPitch], this block's; the others' are at the same place
+  const float* staged;  // [rows][kFewPitch] of this block; other blocks have theirs at the same address
   int pieces;
 
-  /// Eight neighbours of a row, from 0 in ascending order of pieces; a single piece as it is.
+  /// Sums eight neighbours of a row over the pieces, ascending from 0; a single piece is returned as it is.
   __device__ __forceinline__ Eight at(int row, int column) const {
     constexpr int kAtOnce = 4;
     const float4* const mine = reinterpret_cast<const float4*>(staged + row * kFewPitch + column);
@@ -56,7 +56,7 @@ struct FewSums {
 /// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Announces a stage and brings its weights.
+/// Announces a stage's bytes and starts copying its weights.
 template <class T>
 __device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, const CUtensorMap& b, int64_t k,
                                              const FewColumns& columns) {
@@ -66,7 +66,7 @@ __device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, con
   copy_box(ring.b(stage) + T::kBBytes / 2, b, int(k), int(columns.high), full);
 }
 
-/// Run by one thread: the weights of as many stages as there are; of prefetchable ones before the kernel in front has ended.
+/// Run by one thread: fills the ring with weights; prefetchable ones before the previous kernel has ended.
 template <class T>
 __device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CUtensorMap& b, const FewColumns& columns,
                                                    const Range& depth) {
@@ -76,7 +76,7 @@ __device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CU
   }
 }
 
-/// Run by the same thread: brings the piece [depth.begin, depth.end) of k, but the first weights.
+/// Run by the same thread: copies the rest of the piece [depth.begin, depth.end) of k.
 template <class T>
 __device__ __forceinline__ void fill_few(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b, int row,
                                          const FewColumns& columns, const Range& depth) {
@@ -91,7 +91,7 @@ __device__ __forceinline__ void fill_few(const Ring<T>& ring, const CUtensorMap&
   }
 }
 
-/// A group of four warps: the sums of the piece. One product stays in flight while the next stage is awaited.
+/// Run by a group: sums the piece for its 64 rows. One product runs while the next stage is awaited.
 template <class T>
 __device__ __forceinline__ void multiply_few(const Ring<T>& ring, int group, int steps, float (&sums)[kFewColumns / 2]) {
   const bool first_lane = threadIdx.x % 32 == 0;
@@ -120,8 +120,9 @@ __device__ __forceinline__ void stage_few(float* staged, int group, const float 
 
 #endif
 
-/// Epilogue: kLanes lanes have a row of the tile; columns(tile) says which weights' rows a tile of outputs is, and
-/// finish(sums, row of the tile, row, tile, lane) is called by whole warps, `row` -1 where there is none.
+/// Epilogue: kLanes lanes share a row of the tile; columns(tile) gives the rows of the weights for a tile of
+/// outputs; whole warps call finish(sums, row of the tile, row, tile, lane), with `row` -1 beyond the last
+/// row.
 template <class T, class Epilogue>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     product_few_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p,
@@ -149,7 +150,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   float sums[kFewColumns / 2];
   if (group >= 0) multiply_few(ring, group, int(ceil_div(depth.end - depth.begin, kHopperDepth)), sums);
   else if (threadIdx.x == 0) fill_few(ring, a, b, first_row, columns, depth);
-  __syncthreads();  // every product is done, its stages are free
+  __syncthreads();  // every product has ended, so the stages are free
   if (group >= 0) stage_few(staged, group, sums);
   cluster_sync();
   const FewSums all{staged, p.pieces};
@@ -164,7 +165,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
 #endif
 }
 
-/// `tiles` of 128 outputs each; the product is in pieces, at most 8.
+/// Launches `tiles` tiles of 128 outputs each; the product has at most 8 pieces.
 template <class T, class Epilogue>
 void launch_few_tiles(const Stream& stream, const Product& p, int64_t tiles, const Epilogue& epilogue) {
   const CUtensorMap a = operand_map(p.a, T::kRows, "the left operand");

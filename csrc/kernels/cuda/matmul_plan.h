@@ -23,14 +23,14 @@ HONE_HOST_DEVICE constexpr int fixed_split_k(int64_t n, int64_t k) {
   return pieces;
 }
 
-/// Up to this many rows the cost of a forward product is reading the weights: small tiles, and pieces of k in blocks of
-/// their own. The choice of tile never changes the bits of an element.
+/// Up to this many rows a forward product is limited by reading the weights: it has small tiles, and separate
+/// blocks for the pieces of k. The choice of tile never changes the bits of an element.
 inline constexpr int64_t kFewRows = 256;
 
 struct Range { int64_t begin, end; };
 
-/// Rows, columns and depth of a product, and its blocks, are at most this: a device divides 32 bits in a few
-/// instructions and calls a function for 64.
+/// Limit of the rows, columns, depth and blocks of a product: a device divides 32-bit numbers in a few
+/// instructions, but calls a function for 64 bits.
 inline constexpr int64_t kMostLines = (int64_t(1) << 31) - 1;
 
 /// Piece i of `pieces` of [0, k), k <= kMostLines: equal but for the last, which may be shorter.
@@ -106,7 +106,7 @@ HONE_HOST_DEVICE constexpr uint64_t hopper_descriptor(bool lines_inside, uint32_
   return uint64_t(address & 0x3ffff) >> 4 | leading >> 4 << 16 | stride >> 4 << 32 | mode128 << 62;
 }
 
-/// What a descriptor's address moves by from one group of 16 k to the next.
+/// Bytes between the addresses in the descriptors of one group of 16 k and the next.
 HONE_HOST_DEVICE constexpr uint32_t hopper_step(bool lines_inside) { return hopper_byte(lines_inside, 0, 16); }
 
 }  // namespace hone::kernels::cuda

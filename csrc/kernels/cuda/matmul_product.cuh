@@ -75,7 +75,7 @@ __device__ __forceinline__ void finish_pairs(const PairPlaces<T, kHigh>& places,
   }
 }
 
-/// One value after the other, for outputs whose pairs do not start where a pair may: right, and slow.
+/// Stores values one by one, for outputs whose pairs are not aligned: correct but slow.
 template <class T, int kPairs, int kHigh>
 __device__ __forceinline__ void finish_singles(const PairPlaces<T, kHigh>& places, bool accumulate,
                                                const float (&v)[kPairs][2]) {
@@ -133,8 +133,9 @@ struct Product {
 __device__ __forceinline__ int sum_row(int lane) { return lane / 4; }
 __device__ __forceinline__ int sum_column(int lane) { return lane % 4 * 2; }
 
-/// A thread's sums of 16 rows x 8 kBlocks columns from (row, column) on, kPairs pairs at a time (more round trips to
-/// memory the fewer they are, more registers the more); sum(j, i) is the i-th of the four in the j-th 8 columns.
+/// Stores a thread's sums of 16 rows x 8 kBlocks columns from (row, column) on, kPairs pairs at a time (fewer
+/// pairs need more round trips to memory, more pairs more registers); sum(j, i) is the i-th of four sums in
+/// the j-th 8 columns.
 template <int kBlocks, int kPairs, class Sum>
 __device__ __forceinline__ void store_sums(const Product& p, const Output& out, int64_t row, int64_t column,
                                            const Sum& sum) {

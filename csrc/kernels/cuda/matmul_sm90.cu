@@ -19,7 +19,7 @@ using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
 
 constexpr int kPairs = 16;  // of sums finished at a time
 
-/// The block's next work: a cluster's blocks have the rows of a taller tile.
+/// The block's work number `index`; a cluster's blocks share a taller tile by rows.
 template <class T>
 __device__ __forceinline__ BlockWork block_work(const Product& p, int64_t index) {
   BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows * T::kCluster, T::kColumns);
@@ -27,7 +27,7 @@ __device__ __forceinline__ BlockWork block_work(const Product& p, int64_t index)
   return work;
 }
 
-/// This block's part of the right operand, for all blocks of the cluster.
+/// Copies this block's part of the right operand to all blocks of the cluster.
 template <class T>
 __device__ __forceinline__ void copy_shared_part(unsigned char* to, const CUtensorMap& map, int line, int k, uint64_t* barrier) {
   constexpr int kPart = T::kColumns / T::kCluster;
@@ -85,7 +85,7 @@ __device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
   }
 }
 
-/// A group of four warps: 64 rows of every block of work. One product stays in flight while the next stage is awaited.
+/// Run by a group: multiplies its 64 rows of all work. One product runs while the next stage is awaited.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p, int64_t blocks, int group) {
   const bool first_lane = threadIdx.x % 32 == 0;

@@ -21,7 +21,7 @@ struct Tile {
 
 struct alignas(16) Chunk { __nv_bfloat16 value[8]; };
 
-/// One operand's part of a stage: kLines rows (or columns) of the output by kDepth, swizzled, as it lies in memory.
+/// One operand's part of a stage in shared memory: kLines rows or columns of the output by kDepth, swizzled.
 template <int kLines, int kDepth, Inside kInside, int kThreads>
 struct OperandStage {
   static constexpr int kHeight = kInside == Inside::kDepth ? kLines : kDepth;
@@ -53,7 +53,7 @@ struct OperandStage {
     }
   }
 
-  /// Four 8 x 8 fragments; (line, k) is where this lane's one begins.
+  /// Loads four 8 x 8 fragments; (line, k) is the start of this lane's one.
   static __device__ __forceinline__ void fragments(uint32_t (&r)[4], const Chunk* stage, int line, int k) {
     const int inner = int(threadIdx.x) % 8;
     if constexpr (kInside == Inside::kDepth) ldmatrix_x4(r, stage + swizzled(line + inner, k / 8, kChunks));
@@ -117,12 +117,12 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
   }
 }
 
-/// Two blocks on a multiprocessor where a thread's sums leave room for it.
+/// Blocks per multiprocessor, as many as the registers for a thread's sums allow.
 template <class T>
 inline constexpr int kBlocksPerProcessor = T::kRows == 128 ? 2 : 3;
 
-/// One block: its tile over its pieces of k. Reads (kRows + kColumns) depth elements per tile of 2 kRows kColumns depth
-/// operations. kWalk: adds the pieces of an undivided product in separate registers.
+/// A block computes its tile over its pieces of k. Reads (kRows + kColumns) depth elements per tile of 2
+/// kRows kColumns depth operations. kWalk: adds the pieces of an undivided product in separate registers.
 template <class T, Inside kA, Inside kB, bool kWalk>
 __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
   using A = OperandStage<T::kRows, T::kDepth, kA, T::kThreads>;

@@ -19,7 +19,7 @@ __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void* shared
                : "memory");
 }
 
-/// Likewise transposed: r[j] gets elements g of rows 2t, 2t + 1 of matrix j.
+/// The same for transposed matrices: r[j] gets elements g of rows 2t, 2t + 1 of matrix j.
 __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], const void* shared_row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(shared_row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"

@@ -110,7 +110,7 @@ struct NewtonSchulz {
         x_rounded(arena.take_array<bf16>(r * c)), gram_rounded(arena.take_array<bf16>(side * side)),
         poly(arena.take_array<bf16>(side * side)), scratch(&arena) {}
 
-  /// `squares`: of x, which is divided by their root first; or null.
+  /// Runs one iteration. `squares`: sum of squares of x, by whose root x is divided first; or null.
   void step(const Stream& stream, const double* squares) const {
     const bool tall = rows > columns;
     const int64_t area = side * side;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Location of moments and key of the draws that round them; the key is not used for f32.
+/// Moments, and the key of the random bits that round them, which f32 moments do not use.
 template <class T>
 struct Moments {
   T *m, *v;
@@ -59,7 +59,7 @@ __global__ void gradient_scale_kernel(const double* totals, int64_t n, double cl
   *scale = isfinite(norm) ? float(factor) : __int_as_float(0x7fc00000);
 }
 
-/// 32 random bits for each of the eight elements from `element` on: word element % 4 of Philox's block element / 4.
+/// Draws 32 random bits for each of eight elements: word element % 4 of Philox block element / 4.
 __device__ __forceinline__ void draw_eight(const Moments<bf16>& a, int64_t element, uint32_t (&out)[8]) {
   const auto first = uint64_t(element);
   const int skipped = int(first % 4);
@@ -105,7 +105,7 @@ __device__ __forceinline__ void store_moments(const Moments<bf16>& a, int64_t i,
   store_eight(a.v + i, v, left, wide);
 }
 
-/// Eight values; returns the sum of their squared changes.
+/// Updates eight parameters; returns the sum of their squared changes.
 template <class T>
 __device__ double adamw_eight(const Update& a, const Moments<T>& moments, float factor, int64_t i) {
   const int64_t left = a.n - i;

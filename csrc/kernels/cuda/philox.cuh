@@ -7,7 +7,7 @@
 
 namespace hone::kernels::cuda {
 
-/// The four words of counter c, in its place.
+/// Replaces the counter c by its four random words.
 __device__ __forceinline__ void philox4x32(uint32_t (&c)[4], uint64_t key) {
   uint32_t k0 = uint32_t(key), k1 = uint32_t(key >> 32);
 #pragma unroll

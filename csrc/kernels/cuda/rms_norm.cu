@@ -11,9 +11,9 @@ namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kWarpWidth = 1024;  // rows up to this long go to a warp each
+constexpr int64_t kWarpWidth = 1024;  // one warp handles a row up to this wide
 
-/// Row r of a matrix, or head r % heads of row r / heads of one with heads side by side.
+/// Row r of a matrix; with heads side by side, head r % heads of row r / heads.
 template <class T>
 struct Rows {
   T* data;
@@ -56,7 +56,7 @@ __device__ float sum_of_row(float value, float* scratch) {
   else return block_sum(value, scratch);
 }
 
-/// Row of a warp or block of Threads threads, and this thread's place in it.
+/// The row that this group of Threads threads, a warp or a block, handles.
 template <int Threads>
 __device__ int64_t row_index() { return int64_t(blockIdx.x) * (kThreads / Threads) + threadIdx.x / Threads; }
 
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   }
 }
 
-/// One row: dx, and its share of dweight added to `own`, of which this thread touches only its own columns.
+/// Writes dx of one row and adds its share of dweight to `own`; a thread touches only its own columns.
 template <int Threads>
 __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* scratch) {
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
@@ -116,7 +116,7 @@ __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* s
   }
 }
 
-/// One strip of rows: dx of each, and their part of dweight in ascending order.
+/// Writes dx of one strip of rows, and their part of dweight, summed in ascending order.
 template <int Threads>
 __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   HONE_DYNAMIC_SHARED(float, sums);
@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(kThreads) add_strips_kernel(const T* sums, int
   else dweight[c] += float(total);
 }
 
-/// dweight += the strips' sums: first kNormFan of them in a block each, then what those left.
+/// dweight += the strips' sums: each block adds kNormFan of them, then one block adds the results.
 void add_strips(const Stream& stream, const float* sums, int64_t strips, int width, double* partial, float* dweight) {
   const unsigned across = blocks_for(width, 32);
   const int64_t blocks = norm_fans(strips);
@@ -171,7 +171,7 @@ void add_strips(const Stream& stream, const float* sums, int64_t strips, int wid
               nullptr, dweight);
 }
 
-/// Rows of `args.x`. Throws kShape if a kernel could not count them.
+/// Number of rows of `args.x`. Throws kShape if a kernel could not count them.
 template <class Args>
 int64_t row_count(const Args& args, int64_t width) {
   const int64_t rows = args.x.numel() / width;

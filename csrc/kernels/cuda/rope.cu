@@ -14,7 +14,7 @@ struct Rotation {
   const int32_t* positions;
   const float* table;
   int64_t table_stride, items;
-  int heads, dim, half, pieces;  // half: pairs that are turned, pieces: vectors of them
+  int heads, dim, half, pieces;  // half: rotated pairs of a head; pieces: vectors of pairs
   float sign;
   bool wide, interleaved;
 };
@@ -26,7 +26,7 @@ __device__ __forceinline__ void turn(float& low, float& high, float cosine, floa
 }
 
 __global__ void __launch_bounds__(kThreads) rope_kernel(Rotation a) {
-  const Item item(a.pieces);  // of the row of one head
+  const Item item(a.pieces);  // an item is a vector of pairs of one head
   if (item.index >= a.items) return;
   const int i = int(item.piece) * 8, left = a.half - i;
   const int64_t token = item.row / uint32_t(a.heads), head = item.row % uint32_t(a.heads);

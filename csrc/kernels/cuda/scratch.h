@@ -24,7 +24,7 @@ inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
 inline constexpr int64_t kHeadChunk = 2048;
 // A decode step's rows in one launch, so that the weights are read once.
 inline constexpr int64_t kSampleChunk = 256;
-// Number of vocabulary ids, or columns of dh, per block.
+// Vocabulary ids, or columns of dh, per block.
 inline constexpr int kHeadOutputs = 128;
 
 /// Distance between rows of logits or their gradients: rows start at 16 bytes.
@@ -69,11 +69,11 @@ inline int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads
 // Capacity for states of rows' splits in a step; further rows process all their keys in one block.
 inline constexpr int64_t kPagedPartials = 4096;
 
-/// Room for the states of every row's splits, up to kPagedPartials.
+/// Number of states for the splits of all rows, at most kPagedPartials.
 inline int64_t paged_partials(int64_t rows, int64_t tokens) {
   return std::min(kPagedPartials, rows * ((tokens + kAttentionSplit - 1) / kAttentionSplit));
 }
-/// A row has one item, or at most as many as it has partial states.
+/// Limit of items: a row has one, or at most as many as it has partial states.
 inline int64_t paged_items(int64_t rows, int64_t partials) { return rows + partials; }
 
 /// Offsets of the parts of a paged step's memory, and its end: items, their count, the rows' indices of states, the
@@ -99,13 +99,13 @@ inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_
 
 // ---- optimizer ----------------------------------------------------------------------------------------
 
-/// Values of one block, summed in one place, and how many such strips n values have.
+/// Values that one block sums (a strip), and the number of strips of n values.
 inline constexpr int64_t kOptimizerStrip = 16384;
 inline int64_t optimizer_strips(int64_t n) { return (n + kOptimizerStrip - 1) / kOptimizerStrip; }
 /// Scratch for the f64 sums of n values' strips.
 inline int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * 8); }
 
-/// The matrices of one Newton-Schulz iteration.
+/// Bytes of the matrices of a Newton-Schulz iteration.
 inline int64_t newton_schulz_bytes(int64_t rows, int64_t columns) {
   const int64_t n = rows * columns, square = std::min(rows, columns) * std::min(rows, columns);
   return Arena::rounded(n * 4) + Arena::rounded(n * 2) + 2 * Arena::rounded(square * 4) + 2 * Arena::rounded(square * 2);

@@ -1,4 +1,4 @@
-// The gates of an MLP, for every kernel that has both of its halves.
+// The gates of an MLP, for every kernel that multiplies its two halves.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -18,7 +18,7 @@ struct Gelu {
   __device__ static float stretched(float x) { return x * fmaf(x * x, 3.0f * kCube, kRoot); }
 };
 
-/// f32, to be rounded once.
+/// The gated value in f32, which the caller rounds once.
 template <class Gate>
 __device__ __forceinline__ float gated(float gate, float up) {
   return gate * sigmoid(Gate::bent(gate)) * up;

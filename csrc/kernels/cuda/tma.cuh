@@ -13,11 +13,11 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// A phase of the barrier ends after `arrivals` of them and all the bytes that were announced.
+/// A phase of the barrier ends after `arrivals` arrivals and all announced bytes.
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-/// Makes this thread's writes to shared memory visible to the copy engine and to wgmma. Call before telling others.
+/// Makes this thread's writes to shared memory visible to copy engine and wgmma. Call before signalling.
 __device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
 /// Makes new barriers visible to the copy engine. Call in the thread that made them, before a __syncthreads().
 __device__ __forceinline__ void barriers_made() { show_writes(); }
@@ -31,7 +31,7 @@ __device__ __forceinline__ void cluster_barriers_made() {
 __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
 }
-/// Arrives at the barrier that is at this place in the cluster's block `rank`.
+/// Arrives at the barrier with the same address in the cluster's block `rank`.
 __device__ __forceinline__ void barrier_arrive_at(uint64_t* barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 at;\nmapa.shared::cluster.u32 at, %0, %1;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [at];\n}\n" ::
@@ -44,7 +44,7 @@ __device__ __forceinline__ void barrier_arrive_expecting(uint64_t* barrier, unsi
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
-/// Waits for the end of the phase of this parity; phases count from 0. A fresh barrier has ended phase "1".
+/// Waits for the end of the phase of this parity; phases count from 0. A new barrier is past parity 1.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, unsigned parity) {
   unsigned ended = 0;
   while (!ended) {
@@ -61,8 +61,8 @@ __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
 }
 
-/// Starts copying the map's box at (inner, outer) to `shared` (1024-byte aligned for the 128-byte swizzle); what lies
-/// beyond the tensor arrives as zeros and counts as bytes too. One thread calls it.
+/// Starts copying the map's box at (inner, outer) to `shared` (1024-byte aligned for the 128-byte swizzle).
+/// Elements beyond the tensor arrive as zeros, and their bytes count too. One thread calls it.
 __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\n" ::
@@ -71,7 +71,7 @@ __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, i
       : "memory");
 }
 
-/// The same, to this address in every block of the cluster that has a bit in `blocks`; each is notified by its barrier.
+/// Copies to this address in every block of the cluster with a bit in `blocks`; notifies each one's barrier.
 __device__ __forceinline__ void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier,
                                             unsigned short blocks) {
   asm volatile(

@@ -6,7 +6,7 @@
 
 namespace hone::kernels::cuda {
 
-/// A place in the ring of stages, and how many rounds it has done.
+/// A position in the ring of stages, and the parity of the rounds done.
 template <int kStages>
 struct RingPlace {
   int stage = 0;
@@ -18,8 +18,8 @@ struct RingPlace {
   }
 };
 
-/// T: kStages of kStageBytes, of which the first kABytes are the left operand's; kGroups groups of four warps that
-/// multiply, each warp of which arrives at `empty` once a stage.
+/// T has kStages stages of kStageBytes, of which the first kABytes are the left operand's, and kGroups groups
+/// of four warps that multiply; each warp arrives at `empty` once per stage.
 template <class T>
 struct Ring {
   unsigned char* stages;
@@ -34,7 +34,7 @@ struct Ring {
   __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
   __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
 
-  /// By one thread, before barriers_made() and a __syncthreads(). Warps of `blocks` blocks release a stage.
+  /// Called by one thread, before barriers_made() and a __syncthreads(). `blocks` blocks release a stage.
   __device__ __forceinline__ void make_barriers(int blocks = 1) const {
     for (int i = 0; i < T::kStages; ++i) {
       barrier_init(&full[i], 1);

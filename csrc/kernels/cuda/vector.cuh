@@ -58,7 +58,7 @@ __device__ __forceinline__ void store_vector(float* p, const Eight& v) {
   reinterpret_cast<float4*>(p)[1] = make_float4(v.at[4], v.at[5], v.at[6], v.at[7]);
 }
 
-/// The next `left` values, eight at most; zeros for the others.
+/// Loads the next `left` values, at most eight, and zeros for the others.
 template <class T>
 __device__ __forceinline__ Eight load_eight(const T* p, int64_t left, bool wide) {
   if (wide && left >= 8) return load_vector(p);
@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_eight(T* p, const Eight& v, int64_t left, 
   }
 }
 
-/// A second destination of values: rounded, unchanged, or none.
+/// A second destination of values: rounded to bf16, unchanged, or none.
 struct SecondCopy {
   bf16* rounded;
   float* exact;
@@ -96,8 +96,8 @@ inline unsigned blocks_for(int64_t n, int threads) {
   return unsigned((n + threads - 1) / threads);
 }
 
-/// This thread's item of a launch over blocks_for(items), and where it lies: `pieces` items a row, at most 2^31 - 1. In 32
-/// bits, because a division of 64 is a function call.
+/// This thread's item of a launch over blocks_for(items), and its row and piece, with `pieces` items per row.
+/// Indices have 32 bits, because a division of 64 bits is a function call.
 struct Item {
   uint32_t index, row, piece;
   __device__ __forceinline__ explicit Item(int64_t pieces)

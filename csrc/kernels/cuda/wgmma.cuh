@@ -1,4 +1,4 @@
-// Hopper's tensor cores: a group of four warps multiplies (wgmma, sm_90a only): the right operand lies in
+// Hopper's tensor cores: a group of four warps multiplies (wgmma, sm_90a only). The right operand is in
 // shared memory, the left one there or in registers.
 // test/csrc/cuda_shim has a host version in which sums are NaN until the wait.
 #pragma once
@@ -9,13 +9,13 @@
 
 namespace hone::kernels::cuda {
 
-/// Tells the compiler that a warp's lanes have one value, which then stays in a uniform register, as descriptors must be
-/// in the end. All lanes take part.
+/// Tells the compiler that all lanes of a warp have the same value, which then stays in a uniform register,
+/// as wgmma requires of descriptors. All lanes take part.
 __device__ __forceinline__ uint32_t same_in_warp(uint32_t x) { return __shfl_sync(0xffffffffu, x, 0); }
 
-/// Before the first product, and after other code wrote the sums: orders registers with what follows.
+/// Orders registers before products. Call before the first one, and after other code wrote the sums.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
-/// Ends a group: the products since the last one.
+/// Ends a group, which has the products since the last call.
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory"); }
 /// Waits until at most the N newest groups run; the sums may be read after N = 0 and wgmma_settle.
 template <int N>
@@ -92,7 +92,7 @@ HONE_WGMMA(128, 256, 128, 129, 130, 131, 132, 133, 134)
 #undef HONE_NAMES_32
 #undef HONE_NAMES_8
 
-/// Registers per thread from here on: all warps of a group of four call it, and the block's sum must fit.
+/// Sets the registers per thread from here on. All warps of a group call it, and the block's total must fit.
 template <int N>
 __device__ __forceinline__ void give_registers_back() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(N));
