@@ -1,6 +1,7 @@
 #include "check.h"
 
-/// Sanitizers refuse what cannot be had, as the system does, and do not stop the program.
+/// Sanitizers answer an allocation that is too large with null, as the system does, and do not stop the
+/// program.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #elif defined(__SANITIZE_THREAD__)
@@ -13,7 +14,7 @@ namespace {
 struct Case { const char* name; void (*run)(); const char* file; const char* base; };
 std::vector<Case>& cases() { static std::vector<Case> all; return all; }
 
-/// The cases of "engine/step", or all; what comes before them has run.
+/// The cases of one file, such as "engine/step", or all. Runs what these files need before their cases.
 std::vector<Case> chosen(const char* file) {
   const std::string path = file ? std::string("test/csrc/") + file + ".test.c" : "";
   std::vector<Case> found;
@@ -37,7 +38,7 @@ int run(const std::vector<Case>& all) {
       report(c.name, 0, std::string("threw ") + e.what());
     }
     std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
-    std::fflush(stdout);  // what was found is there even if the next case never ends
+    std::fflush(stdout);  // so that the result is there even if the next case never ends
   }
   std::printf("%zu cases, %d failures, %d skipped\n", all.size(), failures(), skipped());
   return failures() ? 1 : 0;

@@ -1,5 +1,5 @@
-// A test is TEST(name) { ... } with EXPECT_* inside, in a namespace of its file's. check.cc runs the cases of a file, which
-// is a program by itself or, with HONE_TEST_MODULES, part of its module's.
+// A test is TEST(name) { ... } with EXPECT_* inside, in its file's own namespace. check.cc runs the cases of
+// a file, which is a program by itself or, with HONE_TEST_MODULES, part of its module's.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@
 
 namespace hone::test {
 
-/// Adds a case, or what comes before a file's cases (no name). Its file is `file`, or `base` which includes that.
+/// Adds a case, or, without a name, what runs before its file's cases. The file is `file`, or `base`, which
+/// includes it.
 bool add(const char* name, void (*run)(), const char* file, const char* base);
 int& failures();
 int& skipped();
@@ -31,7 +32,8 @@ std::string show(const T& value) {
   return out.str();
 }
 
-/// The same in every run, so that a gate never fails by chance; HONE_TEST_SEED=N takes another, `random` draws one.
+/// The seed is the same in every run, so that a gate never fails by chance; HONE_TEST_SEED=N takes another,
+/// `random` draws one.
 inline uint64_t seed() {
   static const uint64_t value = [] {
     const std::string given = std::getenv("HONE_TEST_SEED") ? std::getenv("HONE_TEST_SEED") : "1";
@@ -52,7 +54,7 @@ inline bool same_bits(const float* a, const float* b, int64_t n) {
   return std::memcmp(a, b, size_t(n) * sizeof(float)) == 0;
 }
 
-/// Says what was found where nothing is right or wrong: scripts/gpu-check.sh keeps such lines.
+/// Prints a finding that is neither right nor wrong; scripts/gpu-check.sh keeps such lines.
 inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_str()); }
 
 }  // namespace hone::test

@@ -1,4 +1,4 @@
-// What adapters change of a model's tensors, element by element.
+// Which elements of a model's tensors an adapter changes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hone::test {
 
-/// Part of W that has an A and B of its own: rows [first, first + n) of the product's matrix, in a tensor of the model from
-/// element `at` on; turned: [k, n].
+/// A part of W with an A and B of its own: rows [first, first + n) of the product's matrix. It lies in a
+/// tensor of the model from element `at` on, transposed ([k, n]) if `turned`.
 struct AdapterPart {
   std::string tensor;
   int64_t at, first, n, k, expert, experts;
@@ -22,7 +22,7 @@ struct AdapterPart {
   int64_t b(int64_t row, int64_t j, int64_t rank) const { return (first + row) * rank * experts + j * experts + expert; }
 };
 
-/// Of the pair of specs that begins with `a`.
+/// The parts of W that the adapter pair `a`, `b` changes.
 inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const model::TensorSpec& a, const model::TensorSpec& b) {
   const std::string stem = a.name.substr(0, a.name.find(".lora_A"));
   const size_t at = stem.find("mlp.experts");

@@ -30,7 +30,7 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
   return config;
 }
 
-/// On every matrix that may have one: in mixtures with shared experts those may not.
+/// Puts adapters on every matrix that may have them; in mixtures the shared experts may not.
 TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
   if (!model.mixes()) return adapted(rank, alpha);
   std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
@@ -39,7 +39,8 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
   return adapted(rank, alpha, std::move(targets));
 }
 
-/// Layers of gated DeltaNet, which the f64 model of the differences does not have.
+/// Models with layers of gated DeltaNet or short convolution, which the f64 model of the differences does not
+/// have.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
           {"short convolutions", test::convolution_config()}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
@@ -51,7 +52,7 @@ std::vector<std::pair<std::string, model::ModelConfig>> all_models() {
   return all;
 }
 
-/// A base of some roughness, and B away from 0 so that A has a gradient.
+/// Roughens the base, and sets B away from 0 so that A has a gradient.
 void fill(Trainer& trainer, float b = 0.1f) {
   test::roughen(trainer.parameters(), 3);
   if (trainer.trained().specs().size() != trainer.parameters().specs().size()) {
@@ -99,13 +100,13 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
       return (loss_with(up) - loss_with(down)) / (double(up) - double(down));
     };
     const double wanted = difference(1e-3f);
-    // Where a token changes its experts the loss jumps, and half of the step gives twice the slope.
+    // Where the step changes a token's experts the loss jumps, and half of the step gives twice the slope.
     if (model.mixes() && std::fabs(wanted) > 1.0 && std::fabs(difference(5e-4f) / wanted - 1.0) > 0.5) {
       EXPECT_TRUE(++jumps <= 2);
       continue;
     }
     checked = std::max(checked, std::fabs(wanted));
-    // f32 backward as trainer.test.cc asks, and the third derivative times the step's square.
+    // trainer.test.cc's tolerance of an f32 backward, and the third derivative times the step's square.
     if (std::fabs(double(gradient[i]) - wanted) > 3e-6 + 3e-4 * largest) {
       test::report(__FILE__, __LINE__, name + ": d" + spec.name + " is " + test::show(gradient[i]) + ", differences give " + test::show(wanted));
     }
@@ -116,7 +117,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
 
 TEST(gradients_of_a_and_b_match_central_differences) {
   for (const auto& [name, model] : all_models()) {
-    if (name == "gemma2" || name.starts_with("granite")) continue;  // multipliers of theirs: the reference has none
+    if (name == "gemma2" || name.starts_with("granite")) continue;  // the reference lacks their multipliers
     check_gradients(name, model, adapted_whole(model, 3, 6.0f));
   }
   const model::ModelConfig model = test::tiny_config();
@@ -193,7 +194,7 @@ TEST(gradients_of_a_and_b_in_hybrids_are_those_of_their_matrices) {
 
 // ---- bits ----------------------------------------------------------------------------------------------
 
-/// Steps that move the adapters; the log-probs of the next.
+/// Moves the adapters by `steps` steps and returns the log-probs that the batch has then.
 std::vector<float> train(Trainer& trainer, const Batch& given, int steps) {
   Batch batch = given;
   batch.behavior.assign(batch.tokens.size(), -3.0f);
@@ -288,7 +289,8 @@ TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base
 
 // ---- folders -------------------------------------------------------------------------------------------
 
-/// Log-probs of two steps and the adapters after them, on a base of bf16; widened: which is f32 again before each.
+/// Log-probs of two steps and the adapters after them. The base is bf16; `widened` makes it f32 again before
+/// each step.
 std::vector<float> steps_on_bf16(const model::ModelConfig& model, const TrainerConfig& config, const Batch& batch, bool widened) {
   Trainer trainer(model, config, nullptr);
   fill(trainer);
@@ -384,7 +386,7 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(model, adapted(4, 8.0f, {"in_proj_z"}), Code::kConfig);
   refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next has it
   refuse(model, adapted(4, 8.0f, {"experts"}), Code::kConfig);
-  for (const char* target : {"all-linear", "up_proj"}) {  // "experts" says what is meant
+  for (const char* target : {"all-linear", "up_proj"}) {  // in a mixture the target is "experts"
     for (const auto& [name, mixture] : test::switch_configs()) {
       if (mixture.mixes()) refuse(mixture, adapted(4, 8.0f, {target}), Code::kUnsupported);
     }

@@ -1,7 +1,8 @@
-// Whole distributions of a teacher on a GPU, or on the fiber shim: what it says and what a student learns is the CPU's within the
-// rounding of bf16, between runs to the bit, and of several GPUs that of one.
-// Tried mutants, all killed: slopes left on the host, divergences of the step before where the backward does not run, hidden
-// states of the first rows for all.
+// A teacher's whole distributions on a GPU, or on the fiber shim. What it says and what a student learns
+// agree with the CPU's within the rounding of bf16, and to the bit between runs and between several GPUs and
+// one.
+// Tried mutants, all killed: slopes left on the host, divergences of the step before where the backward does
+// not run, hidden states of the first rows for all.
 #include <cmath>
 
 #include "cuda_trainer.h"
@@ -47,7 +48,7 @@ TEST(a_teacher_and_its_student_are_the_cpus_within_the_rounding_of_bf16_and_repe
   }
 }
 
-/// Of the same hidden states, so that nothing but the divergence's own arithmetic differs.
+/// Both have the same hidden states, so that nothing but the divergence's own arithmetic can differ.
 TEST(a_student_that_is_its_teacher_is_not_moved) {
   NEEDS_DEVICE;
   const ModelConfig model = small();
@@ -65,7 +66,7 @@ TEST(a_student_that_is_its_teacher_is_not_moved) {
     const Said said = said_by(trainer, without, model.width, k);
     const StepReport report = trainer.step(taught_view(without, said, model.width, k), o);
     for (const float d : report.divergences) EXPECT_NEAR(d, 0.0, 1e-5);
-    EXPECT_NEAR(report.grad_norm, 0.0, 1e-3);  // sums of both in another order; 6 in the test above
+    EXPECT_NEAR(report.grad_norm, 0.0, 1e-3);  // the order of sums differs; it is 6 in the test above
   }
 }
 

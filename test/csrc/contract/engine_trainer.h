@@ -33,7 +33,7 @@ inline engine::EngineConfig engine_config(int32_t running, int32_t step_tokens, 
   return c;
 }
 
-/// Few and short: under the fiber shim a token takes milliseconds.
+/// Requests are few and short, since under the fiber shim a token takes milliseconds.
 inline Case on_gpu(const char* name, engine::EngineConfig engine) {
   engine.max_context = 64;
   Case c;
@@ -59,7 +59,7 @@ struct Packed {
   }
 };
 
-/// Rollouts of random requests, in an order of chance.
+/// Rollouts of random requests, packed in random order.
 inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapshot> weights, ThreadPool* pool,
                        int64_t& preemptions) {
   engine::EngineConfig options = c.engine;
@@ -87,7 +87,7 @@ inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapsho
   return packed;
 }
 
-/// Log-probs of two sides, and what else is found on the way.
+/// How far the log-probs of two sides differ, and what else is found on the way.
 struct Comparison {
   int64_t tokens = 0, differing = 0;  // values whose bits differ, entropies included
   double squares = 0, largest = 0;    // of the difference of log-probs, nats
@@ -135,7 +135,7 @@ inline Comparison compare(const Case& c) {
   return out;
 }
 
-/// Every bit. Returns how often a sequence lost its pages.
+/// Expects every bit to be equal. Returns how often a sequence lost its pages.
 inline int64_t expect_equal(const Case& c) {
   const Comparison found = compare(c);
   if (found.differing) report(__FILE__, __LINE__, std::string(c.name) + ": " + std::to_string(found.differing) + " values differ");

@@ -171,7 +171,7 @@ TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
   NEEDS_DEVICE;
   auto c = on_gpu("preemption", engine_config(6, 32, 4));
   c.sampling.temperature = 0.7f, c.least_tokens = c.most_tokens = 16;  // three sequences of two pages or more do not fit four
-  int64_t preemptions = 0;  // which stop tokens may spare, but hardly five times
+  int64_t preemptions = 0;  // stop tokens may prevent one, but hardly five times
   for (int round = 0; round < 5 && preemptions == 0; ++round) preemptions += expect_equal(c);
   EXPECT_TRUE(preemptions > 0);
 }

@@ -78,18 +78,18 @@ TEST(engine_and_fast_trainer_on_a_hopper_part_within_the_bound) {
   NEEDS_HOPPER;
   Case c = on_hopper("fast", 64, true);
   c.deterministic = false;
-  const Comparison found = compare(c);  // of too few tokens for a mean
+  const Comparison found = compare(c);  // too few tokens to bound the mean
   EXPECT_TRUE(found.tokens > 0);
   EXPECT_TRUE(found.largest <= kLargest);
 }
 
-/// The engine's bits are the deterministic trainer's, which takes many tokens at once.
+/// The deterministic trainer has the engine's bits, and takes many tokens at once.
 TEST(fast_and_deterministic_trainer_on_a_hopper_part_within_the_bound_over_many_tokens) {
   NEEDS_HOPPER;
   Case c = on_hopper("fast", 64, false);
   const std::vector<int32_t> starts{0, 150, 151, 230};
   std::vector<int32_t> tokens(230);
-  std::mt19937 same(5);  // always: of random tokens one batch in three agrees to the bit
+  std::mt19937 same(5);  // a fixed seed: one random batch in three agrees to the bit
   for (int32_t& t : tokens) t = int32_t(same() % uint32_t(c.model.vocabulary));
   const std::vector<float> exact = score(c, tokens, starts);
   c.deterministic = false;
@@ -99,7 +99,7 @@ TEST(fast_and_deterministic_trainer_on_a_hopper_part_within_the_bound_over_many_
   EXPECT_TRUE(found.rms() <= kRms);
   EXPECT_TRUE(found.largest <= kLargest);
   if (!on_shim()) return;
-  EXPECT_TRUE(found.differing > 0);  // or the two were the same instruction
+  EXPECT_TRUE(found.differing > 0);  // otherwise both ran the same instruction
   truncate_products(false);
   const std::vector<float> rounded = score(c, tokens, starts);
   c.deterministic = true;

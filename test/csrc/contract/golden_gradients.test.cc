@@ -34,7 +34,7 @@ struct GoldenGradients {
       if (batch.mask[t]) response.push_back(t);
   }
   std::vector<float> spread(const std::vector<float>& compact) const {
-    std::vector<float> out(batch.tokens.size(), std::numeric_limits<float>::quiet_NaN());  // read nowhere else
+    std::vector<float> out(batch.tokens.size(), std::numeric_limits<float>::quiet_NaN());  // others are not read
     for (size_t k = 0; k < response.size(); ++k) out[response[k]] = compact[k];
     return out;
   }

@@ -1,5 +1,5 @@
-// Whole steps of a trainer whose moments lie in host memory: the bits of one that keeps them on the device, with adapters
-// too, and through checkpoints that one of them wrote and the other read.
+// A trainer whose moments lie in host memory has the bits of one that keeps them on the device: in whole
+// steps, with adapters too, and through checkpoints that one of them wrote and the other read.
 #include <cmath>
 #include <filesystem>
 

@@ -18,7 +18,7 @@ Case some_case(const char* name, engine::EngineConfig engine, bool attention_las
   return {.name = name, .model = hybrid_config(attention_last), .engine = engine};
 }
 
-/// As they would be sampled if nothing else ran: one after the other, no prompt shared.
+/// The attempt as it is sampled if nothing else runs, and without sharing its prompt.
 Rollout alone(const model::ModelConfig& model, std::shared_ptr<const model::WeightSnapshot> weights, engine::Request request, int32_t attempt,
               uint64_t seed) {
   engine::EngineConfig config = engine_config(1, 1);
@@ -86,7 +86,7 @@ namespace {
 
 void share_prompts(const model::ModelConfig& model) {
   const auto weights = random_weights(model, 3, 1);
-  engine::EngineConfig config = engine_config(3, 40, 14);  // fewer slots than attempts, and pages for few
+  engine::EngineConfig config = engine_config(3, 40, 14);  // fewer slots than attempts, and few pages
   engine::Engine engine(model, config, nullptr);
   engine.set_weights(weights);
   std::vector<engine::Request> requests;
@@ -98,7 +98,7 @@ void share_prompts(const model::ModelConfig& model) {
   engine::StepOutput step;
   Rollouts all;
   for (int i = 0; i < 12; ++i) engine.step(step), gather(step, all);
-  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);  // before or after it began: no other attempt gets its state
+  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);  // begun or not: no attempt gets its state
   while (engine.step(step)) gather(step, all);
   for (const engine::Request& r : requests) {
     for (int32_t a = 0; a < r.count; ++a) {

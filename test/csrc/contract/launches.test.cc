@@ -1,5 +1,6 @@
-// How many launches a decode step is: in a model of a few gigabytes or less they, and not bytes, decide how long it
-// takes. A + is a kernel that begins before the one in front of it has ended. Kernels are noted by the shim and, at the models' own sizes, not run.
+// Which kernels a decode step launches: in a model of a few gigabytes or less their number, and not bytes,
+// decides how long it takes. A + marks a kernel that begins before the one in front has ended. At the models'
+// own sizes none is run.
 #include "cuda_trainer.h"
 #include "device.h"
 #include "engine/engine.h"
@@ -40,7 +41,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-/// A layer's weights, all of them the same few bytes: only their shapes are looked at.
+/// A layer's weights. All lie in the same few bytes, since only their shapes are looked at.
 model::PackedLayer layer_of(const ModelConfig& c, void* memory) {
   const auto matrix = [&](int64_t n, int64_t k) { return kernels::PackedMatrix{n, k, DType::kBF16, memory}; };
   const auto vector = [&](int64_t n) { return TensorView(memory, DType::kF32, {n}); };
@@ -77,7 +78,7 @@ std::string layer_launches(const ModelConfig& c, int64_t rows, int capability, i
   return joined(log.names);
 }
 
-/// The last step of a generation: recorded before, so that a launch of it is one of the graph's.
+/// Launches of a generation's last step: by then its graph is recorded, so they are the graph's.
 std::vector<std::string> step_launches(ModelConfig c, int64_t layers) {
   c.layers = layers;
   const auto trainer = make_trainer(c, 3);
@@ -143,7 +144,7 @@ Rollouts generated(const ModelConfig& c, const std::vector<engine::Request>& req
 
 }  // namespace
 
-// Each kernel gets as far as it can before memory is what the one in front of it leaves.
+// Each kernel runs as far as it can before memory holds what the one in front of it writes.
 TEST(kernels_that_begin_early_give_the_same_bits) {
   NEEDS_DEVICE;
   kernels::cuda::force_portable(false);

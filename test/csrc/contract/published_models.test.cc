@@ -53,8 +53,9 @@ void fill(Parameters& parameters) {
   }
 }
 
-/// Of a tensor's change in one step, relative: f32 against f64; 2e-5 holds but for one tensor with 0.03 % of the gradient, which
-/// needs 1.1e-4. 0.5 % more of eps breaks it many times over.
+/// How far a tensor's change in one f32 step may be off, relative to f64's. All but one tensor, which has
+/// 0.03 % of the gradient and needs 1.1e-4, are within 2e-5. An eps 0.5 % larger is many times beyond the
+/// bound.
 constexpr double kChange = 1.5e-4;
 
 struct Twin {
@@ -102,7 +103,7 @@ void check_logprobs(Twin& twin) {
   for (size_t t = 0; t < wanted.size(); ++t) twin.off("log-prob " + std::to_string(t), logprobs[t + 1], wanted[t], 5e-5);
 }
 
-/// One step, whose gradients are the golden ones and which makes the loss smaller.
+/// Checks that one step has the golden gradients and makes the loss smaller.
 void check_step(Twin& twin) {
   trainer::StepOptions options;
   options.objective = kernels::Objective::kSupervised;
@@ -128,7 +129,8 @@ void check_step(Twin& twin) {
   if (!(after < before)) test::report(__FILE__, __LINE__, twin.name + ": loss " + test::show(before) + " became " + test::show(after));
 }
 
-/// One step of torch.optim.AdamW in float64: loss, norm before the clip, every tensor's change, and the loss after it.
+/// Checks a step against torch.optim.AdamW in float64: loss, norm before the clip, each tensor's change, the
+/// loss after it.
 void check_adamw(const std::string& name, const Json& golden) {
   trainer::TrainerConfig settings = Twin::settings();
   settings.optimizer = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .weight_decay = 0.1f, .gradient_clip = 0.5f};
@@ -162,7 +164,7 @@ void check_adamw(const std::string& name, const Json& golden) {
   twin.off("the loss after the step", after, test::at(step, "after").as_double("after"), 1e-4);
 }
 
-/// Of models whose goldens have them: the most likely ids that follow.
+/// Checks the most likely ids that follow, for models whose goldens have them.
 void check_greedy(Twin& twin) {
   const Json* wanted = twin.golden.find("greedy");
   if (!wanted) return;
@@ -179,7 +181,7 @@ void check_greedy(Twin& twin) {
   if (found != test::numbers<int32_t>(twin.golden, "greedy")) test::report(__FILE__, __LINE__, twin.name + ": other greedy tokens");
 }
 
-/// What was trained is written as a folder of the same names, and read again, to the bit.
+/// Checks that a trained model is written as a folder with the same names, and read again to the bit.
 void check_export(Twin& twin) {
   const test::TemporaryFolder dir("published");
   const std::string source = dir.path() + "/source", out = dir.path() + "/out";

@@ -64,7 +64,7 @@ std::unique_ptr<trainer::Trainer> make(const model::ModelConfig& model, Arithmet
   return trainer;
 }
 
-/// Log-probs, gradients and weights of two steps.
+/// A digest of the log-probs, gradients and weights of two training steps.
 uint64_t trained(const model::ModelConfig& model, Arithmetic arithmetic) {
   const auto trainer = make(model, arithmetic);
   Ids ids(model.vocabulary);
@@ -85,7 +85,7 @@ uint64_t trained(const model::ModelConfig& model, Arithmetic arithmetic) {
   return digest.value();
 }
 
-/// Tokens, log-probs and entropies of four attempts at three prompts.
+/// A digest of the tokens, log-probs and entropies of four attempts at three prompts.
 uint64_t sampled(const model::ModelConfig& model) {
   const auto trainer = make(model, Arithmetic::kF32);
   engine::EngineConfig config;

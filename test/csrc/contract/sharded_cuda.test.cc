@@ -1,5 +1,6 @@
-// Trainers on GPUs that divide their work, their moments and their gradients: ranks are threads, each with a stream of the
-// fiber shim, over the stand-in for NCCL. Against one trainer on a GPU that divides nothing, and against the CPU's ranks.
+// Trainers on GPUs that divide their work, their moments and their gradients: ranks are threads, each with a
+// stream of the fiber shim, over the stand-in for NCCL. They are compared with one trainer on a GPU that
+// divides nothing, and with the CPU's ranks.
 // Mutants: test/mutants/csrc-trainer.json.
 #include <cmath>
 #include <cstring>
@@ -29,11 +30,12 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
     config.recompute = stage == Stage::kParameters;
     for (const Course& course : run_ranks(size, model, config, supervised(), batches)) EXPECT_TRUE(same_course(course, solo));
   }
-  // What is added up in another order are the gradients of micro-batches.
+  // Here only the gradients of micro-batches are added up in another order.
   expect_near(solo, run(model, gpu_config(Stage::kNone, false), supervised(), batches));
 }
 
-/// Of one rank, whose collectives are copies: those of layers and moments overlap with what the shim does in its own order.
+/// One rank's collectives are copies. Those of layers and moments overlap with other work, in an order that
+/// the shim draws.
 TEST(a_gpu_that_divides_with_nobody_has_the_same_bits_when_its_streams_run_apart) {
   NEEDS_DEVICE;
   const ModelConfig model = small(2);
@@ -79,7 +81,7 @@ TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_no
   }
 }
 
-/// Both steps within what bf16 rounds, as contract/cuda.test.cc has it for one trainer.
+/// GPUs and CPU agree within the rounding of bf16, by contract/cuda.test.cc's bounds for one trainer.
 TEST(gpus_do_what_the_ranks_of_the_cpu_do_within_the_rounding_of_bf16) {
   NEEDS_SHIM;
   const ModelConfig model = small();
@@ -121,9 +123,9 @@ TEST(a_step_that_is_not_finite_changes_nothing_on_any_gpu_and_names_the_sequence
   const ModelConfig model = small();
   Batch infinite = drawn_batches(model)[0], huge;
   infinite.behavior.assign(infinite.tokens.size(), -4.0f);
-  infinite.behavior[size_t(infinite.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // of sequence 1
+  infinite.behavior[size_t(infinite.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // in sequence 1
   infinite.advantages[1] = -1.0f;
-  // Losses that are finite and a gradient that overflows: one token each, of ratio 1, at the largest advantage.
+  // The losses are finite and the gradient overflows: one token each, of ratio 1, at the largest advantage.
   for (const int length : {7, 11, 4}) huge.add(std::vector<int32_t>(infinite.tokens.begin(), infinite.tokens.begin() + length), size_t(length - 1), -3e38f, 1);
   StepOptions o;
   o.lr = 0.01f;
@@ -178,7 +180,7 @@ TEST(a_checkpoint_of_gpus_goes_on_with_any_number_of_them_and_on_the_cpu) {
   }
 }
 
-/// Packed and scored as where weights are whole, also when divided ones were fetched in between.
+/// Divided weights are packed and scored as whole ones, also when they were fetched in between.
 TEST(weights_that_gpus_divide_are_published_and_scored_as_whole_ones) {
   NEEDS_SHIM;
   const ModelConfig model = small(2);

@@ -33,7 +33,7 @@ inline StepOptions supervised() {
   return o;
 }
 
-/// Two steps' batches, the same for all that are compared.
+/// The batches of two steps, the same for all trainers that are compared.
 inline std::vector<Batch> drawn_batches(const ModelConfig& model) {
   std::vector<Batch> out;
   for (int i = 0; i < 2; ++i) {

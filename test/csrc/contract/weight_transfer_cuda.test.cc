@@ -43,7 +43,8 @@ Rollouts rollouts_with(const ModelConfig& model, std::shared_ptr<const WeightSna
   return drain(engine);
 }
 
-/// Rank 0 sends `versions` steps of a trainer, the others receive; `check` is given what each committed of each.
+/// Rank 0 sends a trainer's weights after each of `versions` steps; `check` gets them with what a receiver
+/// committed.
 void transfer(const TrainerConfig& config, int versions,
               const std::function<void(const WeightSnapshot& sent, std::shared_ptr<const WeightSnapshot> got)>& check) {
   const ModelConfig model = small();
@@ -106,7 +107,7 @@ TEST(an_engine_samples_with_what_came_as_with_the_trainers_own) {
   for (const auto& [who, rollout] : wanted) EXPECT_TRUE(same_rollout(rollout, rollouts.at(who)));
 }
 
-// Neither master weights in f32, nor a trainer, nor a second copy of the engine's weights.
+// A receiver has no f32 master weights, no trainer, and no second copy of the engine's weights.
 TEST(a_receiver_has_a_bucket_in_device_memory_and_the_weights_once_in_the_hosts) {
   NEEDS_SHIM;
   const ModelConfig model = small();
