@@ -1,5 +1,6 @@
-// Kernels that begin before the one in front of them has ended. Threads are not run beside those of the other kernel:
-// memory is put back to what it was before that one, as long as no thread has to wait for its end.
+// Kernels that begin before the one in front of them has ended. The two kernels' threads do not run side by
+// side: the one in front has ended, and memory is put back to its state before it until a thread has to wait
+// for its end.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>

@@ -19,7 +19,7 @@ namespace hone::cuda_shim {
 namespace {
 
 constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
-[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // of main() and leave(), which are never returned to
+[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // frames of main() and yield(), never left
 
 thread_local Fiber* running = nullptr;
 void* host_context = nullptr;
@@ -27,7 +27,7 @@ void* host_context = nullptr;
 }  // namespace
 
 #if defined(HONE_SHIM_SWITCH)
-// Saves what a function must preserve, puts the stack pointer away and takes another.
+// Saves the registers that a function must preserve and the stack pointer, and continues on another stack.
 extern "C" void hone_shim_switch(void** save, void* to);
 asm(R"(
 .text
@@ -81,11 +81,12 @@ Fiber::~Fiber() {
 void Fiber::start(const std::function<void()>* entry) {
   entry_ = entry;
 #if defined(HONE_SHIM_ASAN)
-  const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;  // all of it where a fault cut frames short
+  const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;  // all if a fault cut frames short
   __asan_unpoison_memory_region(stack_ + kStack - left, left);
 #endif
 #if defined(HONE_SHIM_SWITCH)
-  // Six registers, the address to return to, and main()'s own, never used: the stack is as after a call.
+  // Six registers, the address to return to, and main()'s own return address, never used: the stack looks as
+  // after a call.
   auto* top = reinterpret_cast<void**>(stack_ + kStack);
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(&Fiber::main);

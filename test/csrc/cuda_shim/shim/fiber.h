@@ -1,4 +1,4 @@
-// A stack of its own and a switch to it and back: what a CUDA thread is made of here.
+// A fiber, which stands for a CUDA thread: a stack of its own, and the switch to it and back.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace hone::cuda_shim {
 
-/// Not copyable, not movable: its stack holds addresses. The stack has a closed page below it.
+/// Neither copyable nor movable, since its stack holds addresses. A closed page lies below the stack.
 class Fiber {
  public:
   Fiber();
@@ -16,12 +16,12 @@ class Fiber {
   /// The next resume() begins `entry` from its start, whatever ran here before. `entry` outlives the fiber's work
   /// and never throws.
   void start(const std::function<void()>* entry);
-  /// From the host's stack: runs until the fiber yields or ends.
+  /// Called on the host's stack: runs until the fiber yields or ends.
   void resume();
-  /// From the fiber's own stack: back to the stack that resumed it.
+  /// Called on the fiber's own stack: goes back to the stack that resumed it.
   void yield();
-  /// Before something is thrown on whatever stack this is. AddressSanitizer clears what frames that are cut short leave on
-  /// the stack that it takes for the current one; to tell it at every switch took a seventh of the machine's time.
+  /// Called before a throw on any stack: tells AddressSanitizer which stack is current, where it clears what
+  /// the frames that are cut short leave. Telling it at every switch took a seventh of the machine's time.
   static void before_throw();
 
  private:

@@ -1,7 +1,7 @@
-// Hopper's units that work beside the threads, as the PTX ISA describes them: barriers that count arrivals and bytes,
-// the copy engine (tma.cc), and groups of four warps that multiply (wgmma.cc). Work is under way from the instruction
-// on; when it ends, and in which order, is drawn. Whatever it reads or writes is checked against everything else that
-// is under way.
+// Hopper's units that work beside the threads, as the PTX ISA describes them: barriers that count arrivals
+// and bytes, the copy engine (tma.cc), and groups of four warps that multiply (wgmma.cc). Work is under way
+// from its instruction on; when and in which order it ends is drawn. What it reads or writes is checked
+// against all other work that is under way.
 #pragma once
 
 #include <cuda.h>
@@ -15,7 +15,7 @@ struct Interval {
   bool meets(Interval o) const { return begin < o.end && o.begin < end; }
 };
 
-// ---- for the machine: a block starts, one piece of work ends (false: there is none), a block is done ----
+// ---- called by the machine: a block starts; one piece of work ends (false: none); a block is done ----
 void begin_async();
 bool async_step();
 void end_async();
@@ -24,13 +24,13 @@ void end_async();
 
 /// Faults unless this is a kernel on a device of capability 9.0.
 void expect_hopper(const char* what);
-/// The 32-bit address of a place in dynamic shared memory, which starts at any multiple of 128.
+/// The 32-bit address of a place in dynamic shared memory, whose start is a drawn multiple of 128.
 uint32_t window_address(const void* p);
-/// The bytes there; faults outside.
+/// The bytes at the address; faults if they lie outside.
 unsigned char* window_bytes(uint32_t address, uint32_t bytes, const char* what);
-/// The two bytes there as the asynchronous units see them: what threads wrote and did not fence is a Fault.
+/// The two bytes at the address as the asynchronous units see them; a Fault if written and not fenced.
 uint16_t async_half(uint32_t address, const char* what);
-/// Exclusive-or of the 16-byte chunk index with the row of 128 bytes: `mode` 1, 2, 3 for spans of 32, 64, 128 bytes.
+/// XORs the 16-byte chunk's index with the row of 128 bytes; `mode` 1, 2, 3: spans of 32, 64, 128 bytes.
 constexpr uint32_t swizzled_address(uint32_t address, unsigned mode) {
   return address ^ (address >> 3 & ((1u << mode) - 1) << 4);
 }
@@ -45,15 +45,15 @@ bool copy_under_way(Interval shared);
 
 // ---- products ----
 
-/// d (+)= a b^T over 16 k. `left`: four registers with A's fragments, or null and A lies at descriptor `a`.
+/// d (+)= a b^T over 16 k. A is in the four registers `left`, or, if that is null, at descriptor `a`.
 struct ProductCall {
   uint64_t a, b;
   int columns;
   bool lines_a, lines_b, add;
   bool operator==(const ProductCall&) const = default;
 };
-/// Whether sums of 16 products are truncated toward zero, as the hardware is said to do, and not rounded like those of
-/// mma.sync here: what it takes to see two instructions part. Off unless a test asks.
+/// Whether sums of 16 products are truncated toward zero, as the hardware is said to do, and not rounded as
+/// mma.sync's are here, so that tests can see the two instructions differ. Off unless a test asks.
 void truncate_products(bool on);
 void wgmma_issue(const ProductCall& call, const uint32_t* left, float* sums, const char* file, int line);
 void wgmma_fence();

@@ -24,7 +24,7 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, HONE_SHIM_SITE) {
 
 namespace hone::cuda_shim {
 
-/// One lane's side of an exchange of values of type T.
+/// What one lane hands in to, and gets from, an exchange of values of type T.
 template <class T>
 struct Exchange {
   T value;
@@ -50,7 +50,7 @@ T shuffle(unsigned mask, T value, int from, const char* what, const char* file, 
   return mine.result;
 }
 
-/// One lane's side of a reduction.
+/// What one lane hands in to, and gets from, a reduction.
 template <class T>
 struct Reduction {
   T value, result;
@@ -123,7 +123,7 @@ inline int __all_sync(unsigned mask, int predicate, HONE_SHIM_SITE) {
   return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-// Fibers take turns, so plain code is atomic. Sums of floats depend on their order: none here.
+// Fibers take turns, so plain code is atomic. No sum of floats: it depends on the order.
 #define HONE_SHIM_ATOMIC(name, type, expression) \
   inline type name(type* at, type value) {       \
     const type old = *at;                        \

@@ -17,7 +17,7 @@
 namespace hone::cuda_shim {
 namespace {
 
-/// Mostly the same literal: comparing letters was a third of the machine's time under ASan.
+/// Mostly both are the same literal: comparing characters took a third of the time under ASan.
 bool same_text(const char* a, const char* b) { return a == b || !std::strcmp(a, b); }
 
 std::string place(const Thread& t) {
@@ -34,7 +34,7 @@ void wait(State state, const char* what, const char* file, int line) {
   me.line = line;
 }
 
-/// From here on the static shared memory is that of this block; so are the units that work beside its threads.
+/// Makes `block` the current one: static shared memory and asynchronous units are its own from here on.
 void enter_block(int block) {
   Machine& m = machine();
   if (block == m.block) return;
@@ -63,7 +63,7 @@ bool can_run(const Thread& t) {
 /// Warps of a block.
 int block_warps() { return (machine().count + 31) / 32; }
 
-/// Each ready lane of a warp, counted over the cluster, once, in an order of its own; whether there was one.
+/// Runs each ready lane of a warp, counted over the cluster, once in a drawn order. Returns whether one ran.
 bool run_warp(int warp) {
   Machine& m = machine();
   const int warps = block_warps(), first = warp % warps * 32;
@@ -91,10 +91,10 @@ const Thread& absentee(const Thread& t) {
   return t;
 }
 
-/// The lane of the thread's own warp.
+/// A lane of t's own warp.
 Thread& lane_of(const Thread& t, int lane) { return machine().thread(t.block, t.warp() * 32 + lane); }
 
-/// Of the cluster's warps.
+/// t's warp; the machine's warps are those of the whole cluster.
 Warp& warp_of(const Thread& t) { return machine().warps[size_t(t.block * block_warps() + t.warp())]; }
 
 /// Whether the block has every lane of the mask in the thread's warp.
@@ -105,7 +105,7 @@ bool same_call(const Thread& a, const Thread& b) {
   return a.mask == b.mask && a.line == b.line && same_text(a.file, b.file) && same_text(a.what, b.what);
 }
 
-/// What every lane that `me` names has brought; false if some are still to come. Throws Fault if one never will.
+/// Collects what each lane in me.mask handed in. False if one is still to arrive, a Fault if one never will.
 bool gather(const Thread& me, void** lanes) {
   Machine& m = machine();
   bool all = true;
@@ -132,7 +132,7 @@ bool somebody_waits_until() {
                      [](const auto& t) { return t->state == State::kUntil; });
 }
 
-/// Every thread of the block waits or is done: where all of them are, or a Fault that says who stands where.
+/// Called when every thread of the block waits or is done. Returns the state they share, or faults.
 State agreed_state(int block) {
   Machine& m = machine();
   const Thread& first = m.thread(block, 0);
@@ -157,8 +157,9 @@ void open_block(int block) {
   for (int i = 0; i < m.count; ++i) m.thread(block, i).state = State::kReady;
 }
 
-/// No thread can run: lets one block of the cluster go on that waits at its own barrier or has not begun, so that they part as
-/// far as they may; else all of them, if they wait at the cluster's. False at the end.
+/// Called when no thread can run. Lets one block go on that waits at its own barrier or has not begun, so
+/// that blocks drift as far apart as they may; if there is none, all blocks, which must wait at the cluster's
+/// barrier. False when all are done.
 bool open_barriers() {
   Machine& m = machine();
   std::vector<int> may_go;
@@ -185,7 +186,7 @@ bool open_barriers() {
   return true;
 }
 
-/// One piece of the work beside the threads of some block.
+/// Does one piece of some block's asynchronous work; false if there is none.
 bool some_async_step() {
   Machine& m = machine();
   const int start = m.cluster() == 1 ? 0 : int(next_random() % uint64_t(m.cluster()));
@@ -196,7 +197,8 @@ bool some_async_step() {
   return false;
 }
 
-/// No block can run further ahead of the kernel in front: it ends. Half of the time a block that has not begun does so first.
+/// Called when no block can run further ahead: ends the kernel in front. A block that has not begun may begin
+/// before that.
 bool end_of_predecessor() {
   Machine& m = machine();
   if (!m.ahead) return false;
@@ -235,7 +237,7 @@ void begin_cluster(uint3 first) {
   }
 }
 
-/// The blocks of a cluster, the first of which is given.
+/// Runs the blocks of the cluster whose first block is given.
 void run_cluster(uint3 first) {
   begin_cluster(first);
   if (!machine().in_front.empty()) show_in_front(true);
@@ -253,7 +255,7 @@ void run_cluster(uint3 first) {
           if (!greedy) break;
         }
       }
-      // What runs beside the threads advances by itself, but no further than a thread waits for.
+      // Asynchronous work advances by itself, or when no thread can run and one waits for it.
       for (uint64_t n = next_random() % 4; n > 0 && some_async_step(); --n) ran = true;
       if (!ran && somebody_waits_until()) ran = some_async_step();
     }

@@ -22,15 +22,15 @@ struct Fault : std::runtime_error {
 void seed(uint64_t value);
 uint64_t next_random();
 
-/// The compute capability that the shim answers with: 8.0 unless a test asks for 9.0, or HONE_SHIM_CAPABILITY=9 does. With 9.0 Hopper's instructions
-/// run too (hopper.h), and a block has as much shared memory as there.
+/// The compute capability that the shim reports: 8.0 unless a test, or HONE_SHIM_CAPABILITY=9, asks for 9.0.
+/// With 9.0 Hopper's instructions run too (hopper.h), and a block has as much shared memory as on a Hopper.
 void set_capability(int major);
 int capability();
-/// What a block may have; `limit` is less than that capability's: 99 KB on the smaller chips of 8.x.
+/// How much shared memory a block may have. A lower `limit` stands for the smaller chips of 8.x, with 99 KB.
 size_t max_shared_bytes();
 void limit_shared_bytes(size_t limit);
 
-/// As core/cuda/launch.cuh has it.
+/// The same as in core/cuda/launch.cuh.
 struct Launch {
   int cluster = 0;
   bool early = false;
@@ -49,8 +49,9 @@ void run_grid(const Grid& call, const std::function<void()>& thread);
 /// Whether the caller is a CUDA thread.
 bool in_kernel();
 
-/// Notes, while it lives, the name of every kernel that runs, in order, with a + if it was launched early, and "copy" for every copy and fill on the device;
-/// with `run` false they are noted only. One at a time.
+/// Notes, while it lives, every kernel's name in launch order, with a + if it was launched early, and "copy"
+/// for every copy and fill on the device. With `run` false none of them is run. Only one log may live at a
+/// time.
 class LaunchLog {
  public:
   explicit LaunchLog(bool run = true);
@@ -59,33 +60,35 @@ class LaunchLog {
   std::vector<std::string> names;
   const bool run;
 };
-/// What a launch does first; whether it is to be done.
+/// Every launch calls this first: adds it to the log, and says whether it is to be run.
 bool note_launch(const char* name, bool early = false);
 
 /// Waits for all threads of the block; returns how many handed in a non-zero predicate.
 int block_barrier(int predicate, const char* what, const char* file, int line);
 
-/// What a kernel that is launched early waits with: a thread that leaves without is a Fault.
+/// Waits for the kernel in front. A thread of an early kernel that leaves without this wait is a Fault.
 void await_predecessor(const char* file, int line);
-/// From now on a kernel that is launched early gets as far as it can without waiting while memory is as it was before the
-/// kernel in front on its stream: what it reads too early is wrong, what it writes is lost. That kernel may be of any
-/// kind: one that never lets its successor begin does so by ending, before its writes are flushed.
+/// From now on an early kernel runs, up to its wait, on memory as it was before the kernel in front on its
+/// stream: what it reads too early is old, what it writes is lost. The kernel in front may be of any kind:
+/// one that never lets its successor begin does so by ending, before its writes are flushed.
 void run_ahead(bool on);
 
 /// Waits for all threads of the cluster's blocks.
 void cluster_barrier(const char* file, int line);
-int cluster_rank();  // of the block that runs, or whose memory is looked at
-/// Does something to the memory of the cluster's block `rank`. Faults if that block may not have begun, or has left.
+int cluster_rank();  // the current block's rank in its cluster
+/// Runs `work` with block `rank` of the cluster as the current one. A Fault if it may not have begun or has
+/// left.
 void in_peer(int rank, const std::function<void()>& work);
-/// The place in the dynamic shared memory of that block where [p, p + bytes) is in this block's.
+/// The place in block `rank`'s dynamic shared memory that corresponds to [p, p + bytes) in this block's.
 const void* peer_shared(const void* p, size_t bytes, int rank);
 
-/// What the last of the lanes in `mask` to arrive does for all of them: lanes[i] is what lane i handed in.
+/// The last lane of `mask` to arrive calls `run` for all of them; lanes[i] is the `mine` of lane i.
 using Collective = void (*)(void* const* lanes, unsigned mask);
 void warp_collective(unsigned mask, Collective run, void* mine, const char* what, const char* file, int line);
 int lane_index();
 
-/// Suspends this thread until `ready` says so; it is asked whenever the thread could run. If it never does, a Fault.
+/// Suspends this thread until ready(), which is asked whenever it could run. A Fault if it never becomes
+/// true.
 void wait_until(const std::function<bool()>& ready, const char* what, const char* file, int line);
 int thread_number();  // of the caller within its block
 int thread_count();
@@ -110,8 +113,8 @@ struct DeviceAccess {
 };
 bool is_device_pointer(const void* p);
 
-/// From now on `wait` is called before a stream is given work, and before the host waits for it (`by_host`): where what it was
-/// given before is another caller's, which returns when that is over.
+/// From now on `wait` is called before a stream is given work, and before the host waits for the stream
+/// (`by_host`). It returns when the work that something other than the shim gave to the stream is done.
 void wait_for_others(std::function<void(void* stream, bool by_host)> wait);
 /// Runs `work` now, or adds it to the graph that `stream` is capturing.
 void submit(void* stream, std::function<void()> work);

@@ -31,7 +31,7 @@ struct Thread {
   uint3 index{};
   int number = 0;  // within the block
   int block = 0;   // within the cluster
-  bool awaited = false;  // the kernel before this one
+  bool awaited = false;  // has waited for the kernel in front
   // where and why it waits
   const char *what = "", *file = "";
   int line = 0, predicate = 0;
@@ -39,27 +39,28 @@ struct Thread {
   void* mine = nullptr;
   const std::function<bool()>* until = nullptr;
   std::vector<Copy> copies;    // asked for and not waited for
-  std::vector<size_t> groups;  // how many there were at the end of each group that is not waited for
+  std::vector<size_t> groups;  // per group not waited for: how many copies there were at its end
 
   int lane() const { return number % 32; }
   int warp() const { return number / 32; }
 };
 
-/// Lanes of a warp, a bit each.
+/// Which lanes of a warp are where, a bit each.
 struct Warp {
   unsigned waiting = 0;  // in a collective
   unsigned done = 0;     // have left the kernel
 };
 
-/// One block of the cluster that runs.
+/// One block of the running cluster.
 struct Block {
   uint3 index{};
-  std::vector<unsigned char> shared, statics;  // the statics while another block runs
+  std::vector<unsigned char> shared, statics;  // statics: kept here while another block runs
   bool begun = true;
-  int arrived = 0;  // predicates of the last barrier
+  int arrived = 0;  // non-zero predicates at the last barrier
 };
 
-/// Bytes that a kernel has changed; `others` are what was there before it, or, while that is shown, what it left.
+/// Bytes that a kernel has changed. `others` holds their old values, or, while memory shows the old ones, the
+/// new.
 struct Change {
   unsigned char* at;
   std::vector<unsigned char> others;
@@ -69,9 +70,9 @@ struct Machine {
   std::recursive_mutex turn;  // one grid at a time in a process
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Warp> warps;
-  int count = 0;  // of threads in a block
+  int count = 0;  // threads in a block
   std::vector<Block> blocks;
-  int block = 0;  // the one that runs, or whose memory is looked at
+  int block = 0;  // the current one
   int cluster() const { return int(blocks.size()); }
   Thread& thread(int of, int number) { return *threads[size_t(of * count + number)]; }
   Thread* current = nullptr;
@@ -83,25 +84,25 @@ struct Machine {
   int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
   size_t shared_limit = ~size_t(0);
   LaunchLog* log = nullptr;
-  bool early = false, ahead = false;  // launched so; memory is as before the kernel in front
-  std::vector<Change> in_front, changes;  // by the kernel in front, and by the last one that ran
-  void* changed_on = nullptr;  // the stream of that one
+  bool early = false, ahead = false;  // launched early; memory is as before the kernel in front
+  std::vector<Change> in_front, changes;  // made by the kernel in front, and by the last kernel that ran
+  void* changed_on = nullptr;  // the stream of the last kernel
 };
 
 extern Machine the_machine;
 inline Machine& machine() { return the_machine; }
 
-/// Faults where a device would refuse the launch.
+/// Faults if a device would refuse the launch.
 void expect_launch(const Grid& call, int cluster);
 
 /// Every live piece of global memory, with its bytes; nothing unless kernels run ahead.
 std::vector<Change> global_memory();
-/// What differs now from what global_memory() was.
+/// What differs now from `before`, which global_memory() gave.
 std::vector<Change> changes_since(std::vector<Change> before);
-/// Memory as it was before the kernel in front, or as that left it again.
+/// Shows memory as it was before the kernel in front, or again as that kernel left it.
 void show_in_front(bool before);
 
-/// Dynamic shared memory of a block that begins, and whether it wrote outside of it.
+/// Sets up a beginning block's dynamic shared memory; at its end, faults if it wrote outside.
 void prepare_shared(size_t bytes);
 void expect_guards();
 

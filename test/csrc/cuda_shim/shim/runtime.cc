@@ -28,11 +28,11 @@ constexpr size_t kAddresses = size_t(1) << 36;  // never used twice: a freed poi
 constexpr size_t kMemory = size_t(4) << 30;     // what the device says it has
 constexpr size_t kAlign = 256, kHostPage = 4096;
 
-/// All global memory: one reserved region, closed but while a kernel or a copy runs.
+/// All global memory: one reserved region, closed except while a kernel or a copy runs.
 struct Heap {
   std::recursive_mutex lock;
   unsigned char* base = nullptr;
-  size_t end = kAlign;  // of what was ever handed out
+  size_t end = kAlign;  // the end of what was ever handed out
   size_t live_bytes = 0;
   std::map<const void*, size_t> live, pinned;
   int open = 0;
@@ -52,7 +52,7 @@ Heap& heap() {
 
 cudaError_t last_error = cudaSuccess;
 
-/// Memory of the device, or of the host where it is page-locked.
+/// Whether a copy from or to `p` waits in the queue: device memory and page-locked host memory do.
 bool waits_in_queue(const void* p) {
   if (is_device_pointer(p)) return true;
   const DeviceAccess locked;
@@ -212,7 +212,8 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   if (expect_sides(to, from, kind) != cudaSuccess || to_pitch < width || from_pitch < width) {
     return report(cudaErrorInvalidValue);
   }
-  // As the runtime has it: ordinary host memory was read, or is written, when the call returns; page-locked is not.
+  // As in CUDA, ordinary host memory is read or written when the call returns; page-locked memory need not
+  // be.
   std::shared_ptr<std::vector<char>> read_now;
   if (deferring(stream) && !waits_in_queue(from)) {
     read_now = std::make_shared<std::vector<char>>((height - 1) * from_pitch + width);

@@ -107,10 +107,11 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 namespace hone::cuda_shim {
-/// The next `queries` of streams are answered "not ready", as a device at work does.
+/// The next `queries` queries of streams are answered "not ready", as by a device at work.
 void stay_busy(int queries);
-/// From now on work given to a stream (but the default one) waits there, and is done at a drawn moment, in any order that
-/// streams and events allow, before the call that waits for it returns. Off: what is left is done.
+/// From now on work given to a stream other than the default one waits there. It is done at a drawn moment
+/// before the call that waits for it returns, in any order that streams and events allow. Off: what is left
+/// is done.
 void defer_streams(bool on);
 }  // namespace hone::cuda_shim
 

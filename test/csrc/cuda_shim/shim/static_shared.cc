@@ -58,7 +58,7 @@ bool in_static_shared([[maybe_unused]] const void* p, [[maybe_unused]] size_t by
 }  // namespace hone::cuda_shim
 
 #if defined(__SANITIZE_ADDRESS__)
-// What the compiler hands to the sanitizer, and the call it is handed in by (-Wl,--wrap).
+// What the compiler describes to the sanitizer, and the function it calls to do so, wrapped by -Wl,--wrap.
 struct AsanLocation {
   const char* file;
   int line, column;
@@ -76,7 +76,7 @@ namespace {
 
 bool says_shared(const char* file, int number) {
   std::ifstream source(file);
-  // Compiled by a relative path, as ccache has it: the tests run in the folder that it ends in.
+  // ccache compiles by a relative path: without its ../ it is found from the folder that the tests run in.
   for (const char* at = file; !source && !std::strncmp(at, "../", 3); at += 3) source.open(at + 3);
   std::string line;
   for (int i = 0; i < number; ++i) std::getline(source, line);
@@ -91,7 +91,7 @@ bool is_cuda_source(const char* file) {
 }  // namespace
 
 extern "C" void __real___asan_register_globals(AsanGlobal* globals, size_t n);
-// The lists lie in red zones themselves.
+// The lists themselves lie in red zones, so this function is not checked.
 extern "C" __attribute__((visibility("default"), no_sanitize("address"))) void __wrap___asan_register_globals(
     AsanGlobal* globals, size_t n);
 void __wrap___asan_register_globals(AsanGlobal* globals, size_t n) {

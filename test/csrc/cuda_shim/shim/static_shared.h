@@ -8,10 +8,10 @@ namespace hone::cuda_shim {
 
 /// Fills every __shared__ variable; does nothing without AddressSanitizer.
 void poison_static_shared(unsigned char value);
-/// Their contents, and back: blocks of a cluster have their own.
+/// Saves the variables' contents, and loads them: each block of a cluster has its own.
 void save_static_shared(std::vector<unsigned char>& to);
 void load_static_shared(const std::vector<unsigned char>& from);
-/// Whether [p, p + bytes) lies in one of them; without AddressSanitizer, whether it lies in no global memory.
+/// Whether [p, p + bytes) lies in a __shared__ variable; without AddressSanitizer, outside of global memory.
 bool in_static_shared(const void* p, size_t bytes);
 
 }  // namespace hone::cuda_shim

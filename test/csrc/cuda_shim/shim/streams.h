@@ -8,17 +8,17 @@
 
 namespace hone::cuda_shim {
 
-/// What cudaGetLastError will say, unless it is success; `status` itself.
+/// Keeps a status other than success for cudaGetLastError, and returns it.
 cudaError_t report(cudaError_t status);
-/// Streams that record a graph for all threads.
+/// How many streams record a graph for all threads.
 int captures();
 /// Pieces of global memory that are in use, and their bytes.
 std::vector<std::pair<unsigned char*, size_t>> live_memory();
-/// An operation other than a kernel is done: no kernel runs ahead of it.
+/// Called when an operation other than a kernel is done: no kernel runs ahead of it.
 void forget_changes();
 /// Whether work given to the stream waits there (defer_streams).
 bool deferring(cudaStream_t stream);
-/// Does what the stream was given, and what that waits for. A Fault if it waits for itself.
+/// Does all work of the stream, and what that work waits for. A Fault if it waits for itself.
 void finish(cudaStream_t stream);
 void finish_all();
 

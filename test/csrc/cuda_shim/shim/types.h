@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#define __shared__ static  // one block runs at a time; static_shared.cc knows them apart from other statics
+#define __shared__ static  // one block runs at a time; static_shared.cc tells them from other statics
 #define __global__
 #define __device__
 #define __host__
