@@ -1,4 +1,4 @@
-// What is refused, and in which words.
+// Which buffers are refused, and in which words.
 #include "dist/buffers.h"
 
 #include "outcomes.h"

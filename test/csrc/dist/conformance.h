@@ -23,7 +23,7 @@ using Ranks = std::function<std::vector<std::string>(int size, milliseconds time
 
 inline constexpr milliseconds kPatient{20'000}, kHasty{300};
 
-/// Said once by one rank, awaited by others, which may be processes that it does not share memory with.
+/// A signal that one rank gives once and others await. Ranks may be processes without common memory.
 class Word {
  public:
   Word() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -32,7 +32,7 @@ class Word {
     for (int end : ends_) close(end);
   }
   void say() const { EXPECT_EQ(write(ends_[1], "1", 1), ssize_t(1)); }
-  /// Twice kPatient at most.
+  /// Waits for say(), for twice kPatient at most.
   void await() const {
     pollfd said{ends_[0], POLLIN, 0};
     poll(&said, 1, 2 * int(kPatient.count()));
@@ -42,7 +42,7 @@ class Word {
   int ends_[2] = {-1, -1};
 };
 
-/// Of values() of all ranks.
+/// The reduction of values() over all ranks.
 inline std::vector<float> reduced(dist::ReduceOp op, int size, int64_t length) {
   std::vector<float> total = values(length, 0);
   for (int r = 1; r < size; ++r) {
@@ -78,7 +78,8 @@ inline void check_collectives(dist::Communicator& group, int64_t n) {
   }
 }
 
-/// Sizes on both sides of where all_reduce cuts a buffer into parts, and no multiple of the number of ranks.
+/// The sizes lie on both sides of the one from which all_reduce cuts a buffer into parts; some are no
+/// multiple of the number of ranks.
 inline void collectives_give_what_plain_loops_give(const Ranks& ranks) {
   for (int size : {1, 2, 3, 4}) {
     expect_all(ranks(size, kPatient, [&](dist::Communicator& group, int rank) {
@@ -90,7 +91,7 @@ inline void collectives_give_what_plain_loops_give(const Ranks& ranks) {
   }
 }
 
-/// source [team * n] of the ranks of a team, each part of which arrives at its rank.
+/// Checks that each of the `team` parts of a rank's source [team * n] arrives at its rank of the team.
 inline void check_team(dist::Communicator& group, int team, int64_t n) {
   const int rank = group.rank(), first = rank / team * team;
   std::vector<float> sent = values(n * team, rank), swapped = poison(n * team);
@@ -101,7 +102,7 @@ inline void check_team(dist::Communicator& group, int team, int64_t n) {
   }
 }
 
-/// Each team as often as it likes, between collectives of all.
+/// Between collectives of all ranks, each team exchanges a number of times of its own.
 inline void teams_exchange_among_themselves(const Ranks& ranks) {
   for (const auto& [size, team] : {std::pair{1, 1}, {2, 2}, {2, 1}, {3, 3}, {4, 2}, {4, 4}}) {
     expect_all(ranks(size, kPatient, [&, team = team](dist::Communicator& group, int rank) {
@@ -163,8 +164,8 @@ inline void dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic(const Rank
   }), "ok");
 }
 
-/// ((0.1 + 1e8) - 1e8) is not 0.1 in f32; neither is any other order of the three. Both ways to all_reduce, and
-/// reduce_scatter, take this one.
+/// In f32 (0.1 + 1e8) - 1e8 is 0, while 0.1 + (1e8 - 1e8) is 0.1. Both ways to all_reduce, and
+/// reduce_scatter, must take the first order.
 inline void sums_are_taken_in_the_order_of_ranks(const Ranks& ranks) {
   expect_all(ranks(3, kPatient, [](dist::Communicator& group, int rank) {
     const float of_rank[] = {0.1f, 1e8f, -1e8f};
@@ -221,7 +222,7 @@ inline void buffers_that_do_not_fit_are_refused_and_the_group_goes_on(const Rank
 inline void different_calls_are_told_to_all_and_hang_nobody(const Ranks& ranks) {
   const auto said = ranks(3, kPatient, [](dist::Communicator& group, int rank) {
     std::vector<float> x(12, 1.0f), y(36);
-    check_collectives(group, 2);  // six
+    check_collectives(group, 2);  // six collectives
     if (rank == 1) group.broadcast({}, view(x), 2);
     if (rank != 1) group.all_gather({}, view(x), view(y));
     group.wait({});
@@ -298,7 +299,7 @@ inline void an_abort_wakes_a_wait_for_a_rank_that_does_not_call(const Ranks& ran
   const auto said = ranks(2, kPatient * 10, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(8, 1.0f);
     check_collectives(group, 2);
-    if (rank == 1) return woken.await();  // its end, too, would wake the other: it stays until that should long have been
+    if (rank == 1) return woken.await();  // stays, since its end would wake the other, too
     std::thread other([&] {
       std::this_thread::sleep_for(kHasty);
       group.abort("enough");
@@ -317,7 +318,7 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
     if (rank == 0) std::this_thread::sleep_for(kHasty / 4);
     std::vector<float> x(8, 1.0f);
     group.all_reduce({}, view(x), dist::ReduceOp::kSum);
-    group.close();  // lets it end
+    group.close();  // waits for the collective
     EXPECT_EQ(x[7], 3.0f);
     group.close();
     EXPECT_THROWS(group.wait({}), Code::kState);
@@ -332,7 +333,7 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
 
 }  // namespace hone::test
 
-/// All of it as cases of a program.
+/// The whole suite as cases of a program.
 #define CONFORMANCE(ranks)                                                                                          \
   TEST(collectives) { hone::test::collectives_give_what_plain_loops_give(ranks); }                                  \
   TEST(teams) { hone::test::teams_exchange_among_themselves(ranks); }                                               \

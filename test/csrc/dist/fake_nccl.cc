@@ -22,8 +22,8 @@ using namespace hone::test;
 namespace hone::dist {
 struct NcclComm {
   std::shared_ptr<Group> group;
-  int rank = 0, next = 0;       // number of the next operation,
-  std::map<Members, int> with{};  // and of the next one with the same members
+  int rank = 0, next = 0;         // next: the number of the next operation of all ranks
+  std::map<Members, int> with{};  // and of the next one that only these members make
   int polls_left = 0;
   bool joining = true, finalizing = false;
   NcclResult error = kNcclSuccess;
@@ -73,7 +73,8 @@ class Fake final : public hone::test::FakeNccl {
   int polls() override { return locked(polled); }
   int misuses() override { return locked(misused); }
 
-  /// Runs f with the lock, after what the real library forbids has been looked for. `busy`: allowed in progress.
+  /// Refuses what the real library forbids, else runs f with the lock. `busy`: f may run amid work in
+  /// progress.
   template <class F>
   NcclResult call(NcclComm_t comm, bool busy, F f) {
     {
@@ -85,7 +86,7 @@ class Fake final : public hone::test::FakeNccl {
       }
       found->second = true;
     }
-    std::this_thread::yield();  // a rank that enters now is caught
+    std::this_thread::yield();  // a thread that enters now is caught
     const std::lock_guard lock(mutex);
     comms[comm] = false;
     return f();

@@ -68,7 +68,7 @@ inline double load(const char* data, size_t i, NcclDataType type) {
     case kNcclUint32: return double(as(uint32_t()));
     case kNcclUint8: return double(as(uint8_t()));
     case kNcclBfloat16: return double(hone::bf16_to_f32(as(uint16_t())));
-    default: std::abort();  // it moves f16 and adds none
+    default: std::abort();  // f16 is moved, but never added
   }
 }
 
@@ -137,13 +137,14 @@ inline void run(Operation& o) {
   o.done = true;
 }
 
-/// Ranks that make an operation together: none are all. Sends and receives know only of those they name.
+/// Ranks that make an operation together; an empty list is all of them. Sends and receives involve those they
+/// name.
 using Members = std::vector<int>;
 
 struct Group {
   int size = 0, joined = 0;
   bool broken = false;
-  std::map<std::pair<Members, int>, std::shared_ptr<Operation>> operations;  // by number
+  std::map<std::pair<Members, int>, std::shared_ptr<Operation>> operations;  // by members and number
 };
 
 inline Members members_of(const Part& part, int size) {
@@ -155,20 +156,20 @@ inline Members members_of(const Part& part, int size) {
   return int(out.size()) == size ? Members{} : out;
 }
 
-/// What streams were given, by their handles.
+/// The operations that streams were given, by the streams' handles.
 struct Streams {
   std::map<void*, std::vector<std::shared_ptr<Operation>>> queued;
-  std::map<void*, bool> unasked;  // something was queued since the stream was idle
+  std::map<void*, bool> unasked;  // something was queued since idle() was last true
 
   void add(void* stream, const std::shared_ptr<Operation>& o) { queued[stream].push_back(o), unasked[stream] = true; }
-  /// Whether nothing is left; it is asked.
+  /// Whether nothing is left on the stream; if so the host, which has asked, may wait.
   bool idle(void* stream) {
     const auto& all = queued[stream];
     if (!std::all_of(all.begin(), all.end(), [](const auto& o) { return o->done || o->lost; })) return false;
     queued.erase(stream), unasked.erase(stream);
     return true;
   }
-  /// Whether what comes next on the stream may be done: nothing is left, or nothing comes of it.
+  /// Whether the stream's next work may begin: nothing is left, or what is left will never be done.
   bool goes_on(void* stream) const {
     const auto found = queued.find(stream);
     const auto over = [](const auto& o) { return o->done || o->lost || o->group->broken; };

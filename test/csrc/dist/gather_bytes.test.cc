@@ -11,7 +11,7 @@ namespace {
 
 using namespace hone;
 
-/// The last of three ranks, of which the others have said `first` and `second` already.
+/// The last of three ranks; the other two have already sent `first` and `second`.
 class Third final : public dist::Communicator {
  public:
   Third(std::string first, std::string second) : said_{std::move(first), std::move(second)} {}

@@ -13,7 +13,7 @@ using namespace hone::test;
 
 namespace {
 
-/// What two of three processes say when the third is killed `after` that time, between or within collectives of n numbers.
+/// What three processes say when rank 1 is killed `after` a time, between or within collectives of n numbers.
 std::vector<std::string> killed(milliseconds after, milliseconds timeout, int64_t n) {
   return gloo_processes(3, timeout, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(static_cast<size_t>(n), 1.0f);
@@ -43,7 +43,7 @@ sockaddr_storage address_in(const std::string& blob) {
   return address;
 }
 
-/// What rank 0 of two says when the other connects as it should, and then sends `bytes` that are none of Gloo's.
+/// What rank 0 of two says when the other connects as it should, and then sends `bytes` as no rank would.
 std::string told(const std::string& bytes) {
   const auto said = processes(2, [&](int rank) {
     if (rank == 0) {
@@ -66,7 +66,7 @@ std::string told(const std::string& bytes) {
                          std::memcpy(&theirs[0], prepared[0].data() + prepared[0].find('\n') + 1, sizeof(theirs[0]));
                          const auto reached = sockets->connect(theirs, std::chrono::steady_clock::now() + kPatient);
                          EXPECT_EQ(write(reached[0].get(), bytes.data(), bytes.size()), ssize_t(bytes.size()));
-                         for (char word; read(reached[0].get(), &word, 1) != 0;) {  // until rank 0 has had enough
+                         for (char word; read(reached[0].get(), &word, 1) != 0;) {  // until rank 0 closes
                            if (errno != EAGAIN) break;
                            usleep(1000);
                          }
@@ -92,7 +92,8 @@ TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
 }
 
 TEST(a_process_that_stops_is_given_up_at_the_time_out_and_learns_of_it_when_it_goes_on) {
-  // A sibling cannot name its process, so the stopped one is woken by a child of its own, once the others have given up.
+  // A sibling does not know its process id, so a child of the stopped process wakes it once the others have
+  // given up.
   const Word given_up[2];
   const auto said = gloo_processes(3, kHasty * 3, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(64, 1.0f);
@@ -124,7 +125,7 @@ TEST(unknown_peers_neither_end_a_rank_nor_take_the_place_of_one) {
     return ProcessRank{[=] { return (*transport)->prepare(); }, [=, &met](const std::vector<std::string>& prepared) {
                          const sockaddr_storage own = address_in((*transport)->prepare()[rank == 0 ? 1 : 0]);
                          const auto before = unknown_peers(own);
-                         std::thread amid([&] {  // of those that rank 2 keeps waiting
+                         std::thread amid([&] {  // unknown peers, while rank 2 keeps the others waiting
                            if (rank == 2) return;
                            for (int round = 0; round < 4; ++round) unknown_peers(own);
                            met[rank].say();

@@ -12,8 +12,8 @@
 
 namespace hone::test {
 
-/// Runs `body` on one thread a rank, with a stream that is any address; what each threw ("ok": nothing). Checks that NCCL's
-/// group is left.
+/// Runs `body` on one thread a rank, with a stream whose handle is any address, and returns what each threw
+/// ("ok": nothing). Checks that NCCL's group is left.
 inline std::vector<std::string> gpu_ranks(int size, const Faults& faults, const std::function<void(GpuCommunicator&, const Stream&, int)>& body,
                                milliseconds init = kLong) {
   fake().reset(faults);

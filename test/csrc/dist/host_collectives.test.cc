@@ -1,4 +1,4 @@
-// The collectives without a thread of their own: trees of every shape, and what labels compare.
+// The collectives, run without a queue's thread: trees of every shape, and what labels compare.
 #include "dist/host_collectives.h"
 
 #include "conformance.h"

@@ -16,7 +16,7 @@ const Ranks threads = [](int size, milliseconds timeout, const RankBody& body) {
   return local_ranks(size, timeout, {}, body);
 };
 
-/// Messages of three ranks when `fault` happens in the second of their collectives.
+/// What three ranks throw when the fault happens on rank 1 in their second collective.
 std::vector<std::string> struck(Kind kind, milliseconds timeout) {
   return local_ranks(3, timeout, {kind, 1, 2}, [](dist::Communicator& group, int rank) {
     std::vector<float> first{1.0f}, second(20'000, float(rank)), third{1.0f};

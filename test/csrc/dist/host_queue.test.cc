@@ -87,7 +87,7 @@ TEST(an_abort_waits_for_the_job_that_runs_before_it_lets_anybody_go) {
   queue.submit("job", [&] {
     begun = true;
     while (!transport.interrupted) std::this_thread::yield();
-    EXPECT_EQ(transport.left.load(), 0);  // it may still read and write
+    EXPECT_EQ(transport.left.load(), 0);  // the job may still read and write
     done = true;
     fail(Code::kAborted, "interrupted");
   });

@@ -18,15 +18,16 @@
 
 namespace hone::test {
 
-/// What goes wrong on one rank in its n-th collective (the first is 1; labels are told before anything moves). kDamages: a
-/// bit of what it receives.
+/// What goes wrong on one rank in its n-th collective (the first is 1). Labels are exchanged before any data.
+/// kDamages flips a bit of the data that the rank receives.
 struct LocalFault {
   enum class Kind : uint8_t { kNone, kDies, kDiesHalfway, kHangs, kWrongCount, kDamages } kind = Kind::kNone;
   int rank = 0;
   uint64_t collective = 1;
 };
 
-/// Where ranks leave what they send. A letter is taken before its sender goes on.
+/// Holds what ranks send, as "letters": pointers to the sender's memory, so a sender waits until its letter
+/// is taken.
 class LocalPost {
  public:
   explicit LocalPost(int size, LocalFault fault = {})
@@ -65,13 +66,13 @@ class LocalPost {
     await(lock, rank, piece.peer, deadline, [&] { return letters_.count({rank, piece.peer, tag}) == 0; });
   }
 
-  /// No rank reads what this rank had sent: its memory is the owner's again.
+  /// Removes what this rank sent, so that none reads its memory any more.
   void withdraw(int rank) {
     const std::lock_guard lock(mutex_);
     std::erase_if(letters_, [&](const auto& entry) { return std::get<0>(entry.first) == rank; });
   }
 
-  /// Until the deadline or an interruption.
+  /// Waits until the deadline or an interruption.
   void hang(int rank, dist::Transport::Deadline deadline) {
     std::unique_lock lock(mutex_);
     await(lock, rank, rank, deadline, [] { return false; });

@@ -44,7 +44,7 @@ TEST(a_rank_that_does_not_call_is_given_up_at_the_time_out) {
     std::vector<float> x(8, 1.0f);
     if (rank == 1) {
       while (failed == 0) std::this_thread::yield();
-      return;  // without having called
+      return;  // without a collective
     }
     group.all_reduce(stream, view(x), ReduceOp::kSum);
     const std::string end = outcome([&] { group.wait(stream); });

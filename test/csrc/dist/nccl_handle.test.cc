@@ -1,4 +1,4 @@
-// A handle gives back what it holds, once, and says what NCCL said.
+// A handle releases what it holds once, and reports what NCCL said.
 #include "dist/nccl_handle.h"
 
 #include "ranks.h"

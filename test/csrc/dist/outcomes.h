@@ -1,4 +1,4 @@
-// What tests of a group say about its ranks.
+// How tests of a group check what happened on its ranks.
 #pragma once
 
 #include <chrono>

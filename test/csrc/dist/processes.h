@@ -16,7 +16,7 @@
 
 namespace hone::test {
 
-/// Pipes on which a process tells its parent what it knows, and hears what all know.
+/// A pipe that carries texts between a process and its parent.
 class Pipe {
  public:
   Pipe() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -61,14 +61,15 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-/// Runs `body` in `size` processes. Each first gives one text for every other ("prepared"); `body` gets those that were
-/// given for it. Returns what each body said, or "killed by signal N"; a failed EXPECT of a child fails the test.
+/// What one of the ranks does. prepare() returns one text for every rank; `body` gets the texts that all
+/// ranks prepared for it. processes() returns what each body returned, or "killed by signal N"; a failed
+/// EXPECT of a child fails the test.
 struct ProcessRank {
   std::function<std::vector<std::string>()> prepare;
   std::function<std::string(const std::vector<std::string>& prepared)> body;
 };
 inline std::vector<std::string> processes(int size, const std::function<ProcessRank(int rank)>& make) {
-  signal(SIGPIPE, SIG_IGN);  // as in Node: what Gloo, or this, writes to a process that is gone is an error and no end
+  signal(SIGPIPE, SIG_IGN);  // as in Node: a write to a process that is gone is an error and ends nothing
   std::vector<Pipe> up(static_cast<size_t>(size)), down(static_cast<size_t>(size));
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
@@ -76,7 +77,7 @@ inline std::vector<std::string> processes(int size, const std::function<ProcessR
     const pid_t child = fork();
     if (child == 0) {
       failures() = 0;
-      for (int other = 0; other < size; ++other) {  // so that an end of file is one
+      for (int other = 0; other < size; ++other) {  // else a pipe would not end with its writer
         if (other != rank) up[size_t(other)].close_writing();
         down[size_t(other)].close_writing();
       }

@@ -1,4 +1,4 @@
-// Of one rank's exchange every result is what was given.
+// A group of one rank: every collective returns what it was given.
 #include "dist/solo_communicator.h"
 
 #include <functional>
@@ -31,7 +31,7 @@ TEST(every_collective_gives_back_what_it_was_given) {
     call(f32(y.data(), {37}));
     alone.wait(Stream{});
     EXPECT_TRUE(y == same);
-    call(view);  // in place
+    call(view);  // also in place
     EXPECT_TRUE(x == same);
     EXPECT_THROWS(call(f32(small.data(), {36})), Code::kShape);
     EXPECT_THROWS(call(i32(reinterpret_cast<int32_t*>(y.data()), {37})), Code::kShape);

@@ -1,4 +1,4 @@
-// Who connects to a rank's port without being one of its group.
+// Peers that connect to a rank's port without being of its group.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,7 +15,8 @@
 
 namespace hone::test {
 
-/// A port scanner, a health probe, a browser: what it sends, and whether and how it then disconnects.
+/// A peer such as a port scanner, a health probe or a browser: sends `says`, then stays or disconnects as
+/// `then` says.
 class UnknownPeer {
  public:
   enum class Then { kStays, kLeaves, kResets };
@@ -31,12 +32,12 @@ class UnknownPeer {
 
   bool connected() const { return connected_; }
   void says(const std::string& words) { send(socket_, words.data(), words.size(), MSG_NOSIGNAL); }
-  /// So many bytes, or fewer where the connection ends. Waits for them.
+  /// Waits for that many bytes, or for fewer if the connection ends.
   std::string hears(size_t bytes) {
     std::string words(bytes, '\0');
     return words.substr(0, size_t(std::max<ssize_t>(recv(socket_, words.data(), bytes, MSG_WAITALL), 0)));
   }
-  /// Whether it is let go, without a word. Waits for either.
+  /// Waits for a byte or the end of the connection; whether it was the end.
   bool is_let_go() { return hears(1).empty(); }
 
  private:
@@ -51,7 +52,7 @@ class UnknownPeer {
   bool connected_;
 };
 
-/// One of each kind. Those that stay do so as long as the result.
+/// One peer of each kind. Those that stay do so as long as the result lives.
 inline std::vector<UnknownPeer> unknown_peers(const sockaddr_storage& rank) {
   // What Gloo begins a message with: bytes in all, what it is (0: for a buffer, 1: for one without a number), slot ...
   const uint64_t to_a_buffer[6] = {48, 0, 7, 0, 8, 0}, to_one_without[6] = {56, 1, 7, 0, 8, 0};

@@ -200,7 +200,7 @@ TEST(weights_swap_in_flight_and_tokens_say_so) {
   }
   for (const auto& [who, r] : all) {
     EXPECT_TRUE(std::is_sorted(r.versions.begin(), r.versions.end()));
-    // The prompt's keys are the oldest a sequence has, and of the version that drew its first token.
+    // A sequence's oldest keys are its prompt's, computed by the version that drew its first token.
     for (const uint32_t oldest : r.oldest_kv) EXPECT_EQ(oldest, r.versions.front());
   }
   EXPECT_TRUE(engine.stats().weight_swaps >= 5 && engine.stats().weight_swap_seconds > 0);

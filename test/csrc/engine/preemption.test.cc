@@ -11,7 +11,7 @@ using namespace hone::engine;
 
 namespace {
 
-/// Three requests of two pages and a running attempt each, in six pages.
+/// Three requests with one running attempt and two pages each, in a cache of six pages.
 struct Full : PrefillWorld {
   explicit Full(uint32_t first_version = 0) : PrefillWorld(8, 6, 100) {
     for (Group** g : {&a, &b, &c}) {
@@ -37,7 +37,7 @@ TEST(the_youngest_goes_first_and_only_as_many_as_it_takes) {
   EXPECT_TRUE(w.queues.parked == std::vector<Sequence*>{&w.c->members[0]});
   EXPECT_TRUE(!w.c->members[0].resident() && w.c->prompt == Group::Prompt::kSaved);
   EXPECT_EQ(w.preemption.count(), int64_t(1));
-  EXPECT_TRUE(w.preemption.make_room(2, *w.a, &w.a->members[0], 1));  // are there already
+  EXPECT_TRUE(w.preemption.make_room(2, *w.a, &w.a->members[0], 1));  // the two pages are already free
   EXPECT_EQ(w.preemption.count(), int64_t(1));
   EXPECT_TRUE(w.preemption.make_room(3, *w.a, &w.a->members[0], 1));
   EXPECT_TRUE(w.queues.running == std::vector<Sequence*>{&w.a->members[0]});
@@ -52,7 +52,7 @@ TEST(an_older_request_keeps_its_pages) {
 
 TEST(who_waits_for_a_version_goes_before_the_youngest) {
   Full w(2);
-  EXPECT_TRUE(w.preemption.make_room(1, *w.c, &w.c->members[0], 1));  // though the first request is the oldest
+  EXPECT_TRUE(w.preemption.make_room(1, *w.c, &w.c->members[0], 1));  // a gives way, though it is the oldest
   EXPECT_TRUE(!w.a->members[0].resident() && w.b->members[0].resident() && w.c->members[0].resident());
 }
 

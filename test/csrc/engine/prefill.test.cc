@@ -32,7 +32,7 @@ TEST(nobody_is_started_without_admit_or_before_somebody_parked) {
   EXPECT_TRUE(w.prefill_once(1, false).empty());
   EXPECT_EQ(w.prefill_once().size(), size_t(1));
   w.submit(5, 1);
-  EXPECT_TRUE(w.prefill_once().empty());  // the first one is parked and could run
+  EXPECT_TRUE(w.prefill_once().empty());  // the first request is parked and could run
   w.run(a);
   EXPECT_EQ(w.prefill_once().size(), size_t(1));
 }
@@ -72,7 +72,7 @@ TEST(a_prompt_needs_its_pages_and_one_more_for_whoever_runs_or_will) {
   Group& a = w.submit(17, 1);
   w.prefill_once();
   w.run(a);
-  w.submit(17, 1);  // two pages, one for its attempt and one for the other: three are free
+  w.submit(17, 1);  // needs two pages, one more for its attempt and one for a's: only three are free
   EXPECT_TRUE(w.prefill_once().empty());
   PrefillWorld larger(8, 6, 100);
   Group& b = larger.submit(17, 1);

@@ -31,7 +31,7 @@ struct PrefillWorld {
     queues.waiting.push_back(&group);
     return group;
   }
-  /// One step of prompts alone.
+  /// One step that only prefills.
   std::vector<Piece> prefill_once(uint32_t version = 1, bool admit = true) {
     std::vector<Piece> pieces;
     prefill.add_chunks(pieces, version, admit);

@@ -27,7 +27,7 @@ TEST(groups_stand_in_the_order_of_submission) {
   EXPECT_TRUE(queue == (std::vector<Group*>{&first, &second, &third}));
   erase_from(queue, &second);
   EXPECT_TRUE(queue == (std::vector<Group*>{&first, &third}));
-  erase_from(queue, &second);  // is not there
+  erase_from(queue, &second);  // not in the queue
   EXPECT_EQ(queue.size(), size_t(2));
 }
 

@@ -43,7 +43,7 @@ bool passes(const Request& r, const EngineConfig& c = config_of()) {
 }  // namespace
 
 TEST(pages_count_the_keys_that_are_written_and_the_partial_page_kept_aside) {
-  Request r = good();  // 20 + 20 - 1 = 39 keys: 3 pages, and one aside
+  Request r = good();  // 20 + 20 - 1 = 39 keys: 3 pages, and one kept aside
   EXPECT_TRUE(passes(r));
   r.max_tokens = 29;  // 48 keys: still 3
   EXPECT_TRUE(passes(r));

@@ -71,7 +71,7 @@ TEST(full_pages_are_shared_and_the_partial_one_is_copied) {
     EXPECT_EQ(w.marked(s.pages[2]), 102.0f);
   }
   EXPECT_TRUE(g.members[0].pages[2] != g.members[1].pages[2]);
-  EXPECT_EQ(g.members[2].pages[2], partial);  // the last one takes it
+  EXPECT_EQ(g.members[2].pages[2], partial);  // the last member takes the original
   EXPECT_EQ(g.prompt_pages.size(), size_t(2));
   EXPECT_EQ(w.pool.references(g.prompt_pages[0]), 4);
 }
@@ -157,7 +157,7 @@ TEST(every_attempt_begins_with_the_state_of_its_prompt_and_keeps_its_own_without
   residency.begin_prompt(g);
   EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
   g.recurrent = {1, 2, 3};
-  residency.abandon_prompt(g);  // what was computed of it is gone
+  residency.abandon_prompt(g);  // what was computed is gone
   residency.begin_prompt(g);
   EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
   g.recurrent = {4, 5, 6};

@@ -149,7 +149,7 @@ TEST(a_page_is_kept_for_every_sequence_that_runs) {
   World attempts(config_of(4, 3, 64));
   attempts.submit(16, 3, 5);
   attempts.step(), attempts.step();
-  EXPECT_EQ(attempts.scheduler.running(), int64_t(1));  // a second one would find a page, and the first none
+  EXPECT_EQ(attempts.scheduler.running(), int64_t(1));  // the last page is kept for the one that runs
 }
 
 TEST(more_attempts_than_slots_run_one_after_the_other) {
@@ -208,7 +208,7 @@ TEST(a_planned_sequence_waits_for_its_version_without_holding_a_slot) {
 
 TEST(sequences_waiting_for_a_version_give_their_pages_first) {
   World w(config_of(4, 6, 64));
-  w.submit(60, 1, 4, {{{0, 1}, {1, 2}}});  // four of six pages, and then it waits
+  w.submit(60, 1, 4, {{{0, 1}, {1, 2}}});  // takes four of six pages, then waits
   w.submit(40, 1, 30);
   for (int i = 0; i < 40 && w.step(1); ++i) {
   }
@@ -239,7 +239,7 @@ TEST(random_load_always_finishes_and_leaks_nothing) {
         Group& victim = *groups[size_t(random_int(0, int64_t(groups.size()) - 1))];
         Sequence& s = victim.members[size_t(random_int(0, victim.request.count - 1))];
         if (s.unfinished()) {
-          wanted[victim.request.id] = -1;  // no longer all of them
+          wanted[victim.request.id] = -1;  // its attempts no longer all get there
           w.scheduler.end(s);
         }
       }

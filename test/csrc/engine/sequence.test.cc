@@ -63,7 +63,7 @@ TEST(a_stop_string_may_begin_in_tokens_sampled_before) {
     return g.members[1].accept(2, bytes);
   };
   EXPECT_TRUE(first(3) == Finish::kStop);
-  EXPECT_TRUE(first(2) == Finish::kRunning);  // what the prompt says itself is no part of it
+  EXPECT_TRUE(first(2) == Finish::kRunning);  // the prompt itself has no part in a match
   EXPECT_TRUE(first(0) == Finish::kRunning);
 }
 

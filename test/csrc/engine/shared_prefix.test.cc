@@ -1,6 +1,6 @@
-// Tried mutants, all killed: a run that shortens its prefix, one that lengthens it, neighbours of one sequence joined,
-// pages counted for tokens, a run's first row without the number. (With the row before instead of the run's first it is
-// the same function.)
+// Tried mutants, all killed: a run that shortens its prefix, one that lengthens it, neighbours of one
+// sequence joined, pages counted for tokens, a run's first row without the number. (Comparing with the row
+// before instead of the run's first gives the same function.)
 #include "engine/shared_prefix.h"
 
 #include "check.h"
@@ -23,7 +23,7 @@ constexpr int32_t kTables[6][5] = {
     {4, 9, 2, 5, 3},    //
     {8, 9, 2, 7, -1},   // 3: other pages at the head, the same ones later
     {4, 9, 1, -1, -1},  // 4: two pages in common with the group
-    {8, 6, -1, -1, -1}, // 5: one with 3
+    {8, 6, -1, -1, -1}, // 5: one page in common with 3
 };
 
 Found find(const std::vector<int32_t>& table_rows) {
@@ -46,10 +46,10 @@ TEST(neighbours_with_the_same_leading_pages_are_a_run) {
       {{3, 0, 1}, {{0, 1, 1}, {0, 48, 48}}},
       {{0, 3, 1}, {{0, 1, 2}, {0, 0, 0}}},              // not neighbours
       {{0, 1, 4}, {{0, 0, 2}, {48, 48, 0}}},            // a run keeps its prefix
-      {{4, 0, 1}, {{0, 0, 0}, {32, 32, 32}}},           // that of its first two
-      {{0, 4, 1}, {{0, 0, 0}, {32, 32, 32}}},           // and stays so, though the third has more in common
+      {{4, 0, 1}, {{0, 0, 0}, {32, 32, 32}}},           // a run has the prefix of its first two
+      {{0, 4, 1}, {{0, 0, 0}, {32, 32, 32}}},           // and keeps it, though the third has more in common
       {{3, 5, 0, 2}, {{0, 0, 2, 2}, {16, 16, 48, 48}}}, // two runs side by side
-      {{1, 0, 0, 0, 2}, {{0, 0, 2, 3, 3}, {48, 48, 0, 48, 48}}},  // rows of a prompt
+      {{1, 0, 0, 0, 2}, {{0, 0, 2, 3, 3}, {48, 48, 0, 48, 48}}},  // three rows of one prompt
   };
   for (const Case& c : cases) EXPECT_TRUE(find(c.table_rows) == c.want);
 }

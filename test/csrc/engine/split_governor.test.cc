@@ -42,7 +42,7 @@ TEST(the_price_of_one_thread_is_learnt_first_and_a_slow_start_is_not_believed) {
   EXPECT_TRUE(governor.split());
   int split = 0;
   run(governor, 200, 1.5, &split);
-  EXPECT_TRUE(split < 36);  // five tries of seven
+  EXPECT_TRUE(split < 36);  // five tries of seven steps
 }
 
 TEST(a_core_that_is_never_free_costs_a_few_percent_at_most) {
@@ -58,7 +58,7 @@ TEST(a_long_good_time_does_not_pay_for_a_bad_one) {
   run(governor, 100000, 0.5);
   int split = 0;
   run(governor, 40, 4.0, &split);
-  EXPECT_TRUE(split <= 6);  // and as soon as it may try again
+  EXPECT_TRUE(split <= 6);  // three at first, and three when it tries again
 }
 
 TEST(the_other_core_is_used_again_when_it_comes_free) {
@@ -72,7 +72,7 @@ TEST(the_other_core_is_used_again_when_it_comes_free) {
 TEST(a_core_that_comes_for_moments_does_not_pay_for_the_time_it_is_gone) {
   SplitGovernor governor;
   double spent = 0;
-  for (int i = 0; i < 2000; ++i) spent += run(governor, 8, 0.5) + run(governor, 24, 1.24);  // 1.055 in the mean
+  for (int i = 0; i < 2000; ++i) spent += run(governor, 8, 0.5) + run(governor, 24, 1.24);  // 1.055 on average
   EXPECT_TRUE(spent < 1.01 * 64 * 32 * 2000);
 }
 

@@ -1,6 +1,6 @@
-// How rows are cut into chunks must not show in any bit: the same rows in one step or in many, in front of or
-// behind a long prompt chunk, over one thread or two, small weights or large. Tried mutant, killed: a chunk's
-// samples all taken from its first row.
+// How rows are cut into chunks must not show in any bit: the same rows in one step or in many, before or
+// after a long prompt chunk, with one thread or two, with small weights or large. Tried mutant, killed: a
+// chunk's samples all taken from its first row.
 #include "engine/step.h"
 #include "engine/step_device.h"
 
@@ -45,7 +45,7 @@ TEST(short_and_long_prompts_mix_with_decoding_rows) {
   std::vector<Request> requests;
   for (uint64_t i = 0; i < 30; ++i) {
     requests.push_back(random_request(model, i, i % 4 == 0 ? 200 : 30, 12));
-    if (i % 4 == 0) requests.back().prompt.resize(200, 7);  // longer than a chunk
+    if (i % 4 == 0) requests.back().prompt.resize(200, 7);  // a prompt longer than a chunk
     requests.back().count = int32_t(1 + i % 5);
   }
   const Rollouts reference = generate(model, requests, 1, nullptr);
@@ -100,7 +100,7 @@ TEST(rows_and_samples_follow_the_pieces) {
                                           {&group, nullptr, group.request.prompt.data(), 2, 0, 3, 0},
                                           {&group, nullptr, group.request.prompt.data() + 2, 2, 2, 3, 2}};
   rows.lay_out(pieces, 77);
-  rows.lay_out(pieces, 77);  // nothing is left over
+  rows.lay_out(pieces, 77);  // nothing is left from the first call
   EXPECT_TRUE((rows.ids == std::vector<int32_t>{41, 5, 6, 7, 8}));
   EXPECT_TRUE((rows.positions == std::vector<int32_t>{5, 0, 1, 2, 3}));
   EXPECT_TRUE((rows.table_rows == std::vector<int32_t>{7, 3, 3, 3, 3}));

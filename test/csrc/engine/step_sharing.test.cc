@@ -45,14 +45,14 @@ TEST(rows_are_shared_while_a_layer_fits_the_cache_and_each_thread_has_enough) {
       EXPECT_EQ(sharing_ways(middle, rows, threads).rows, rows >= 4 * threads);
       EXPECT_TRUE(sharing_ways(middle, rows, threads).ops);
     }
-    for (const WeightBytes& weights : {small, middle, large}) {  // no thread to share with
+    for (const WeightBytes& weights : {small, middle, large}) {  // there is no thread to share with
       EXPECT_TRUE(!sharing_ways(weights, rows, 1).rows && !sharing_ways(weights, rows, 1).ops);
     }
   }
 }
 
 TEST(a_row_costs_its_weights_and_more_the_more_keys_it_reads) {
-  const RowCost row{0.9e6, 4096};  // about the figures of a model of width 128, whose row takes four times as long at 250
+  const RowCost row{0.9e6, 4096};  // about a width of 128: a row takes four times as long at 250 keys as at 8
   EXPECT_EQ(row.of(0), 1.8e6);
   EXPECT_TRUE(row.of(250) > 4 * row.of(8) * 0.75 && row.of(250) < 4 * row.of(8) * 1.25);
 }
@@ -76,7 +76,7 @@ TEST(the_ops_are_judged_by_what_one_thread_takes_not_by_what_sharing_rows_took) 
 }
 
 TEST(a_way_that_a_step_does_not_allow_is_never_taken) {
-  StepSharing free, busy;  // they have learnt that rows are best, and that ops are
+  StepSharing free, busy;  // `free` has learnt that rows are best, `busy` that ops are
   run(free, kBoth, {1.0, 0.55, 0.7}, 1000);
   run(busy, kBoth, {1.0, 1.3, 0.7}, 1000);
   EXPECT_EQ(run(free, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kRows), 0);

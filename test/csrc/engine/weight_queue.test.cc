@@ -52,7 +52,7 @@ TEST(with_plans_versions_are_taken_in_order_up_to_the_one_needed) {
   for (const uint32_t v : {1u, 2u, 3u, 4u}) queue.push(version(v));
   EXPECT_TRUE(queue.advance(2u));
   EXPECT_EQ(queue.current()->version, 2u);
-  EXPECT_TRUE(!queue.advance(2u));  // still needed
+  EXPECT_TRUE(!queue.advance(2u));  // 2 is still needed
   EXPECT_TRUE(queue.advance(4u));
   EXPECT_EQ(queue.current()->version, 4u);
 }
