@@ -38,10 +38,10 @@ const Shape kShapes[] = {
     {{18}, 1, 1, 256},
     {{640, 30}, 1, 1, 18},
     {{560}, 1, 1, 8, 530},
-    {{700}, 1, 1, 8, 100},  // windows that begin in two splits, of rows that are side by side
+    {{700}, 1, 1, 8, 100},  // windows of neighbouring rows that begin in two splits
 };
 
-/// Sequence s of a packed batch, alone.
+/// A batch of sequence s of `p` alone.
 Packed alone(const Packed& p, size_t s) {
   Packed one({{p.shape.lengths[s]}, p.shape.heads, p.shape.kv_heads, p.shape.head_dim, p.shape.window});
   const auto part = [&](const std::vector<float>& x, int64_t stride) {
@@ -61,7 +61,7 @@ bool same(const std::vector<float>& whole, int64_t offset, const std::vector<flo
 /// The cache of one layer with NaN wherever nothing was written, and tables of shuffled page ids.
 struct Cache {
   KvPages pages;
-  std::vector<float> keys, values;  // room for f32; as bf16 halves are NaN too
+  std::vector<float> keys, values;  // sized for f32; read as bf16, the halves are NaN too
   std::vector<int32_t> tables;
   int64_t table_width = 0;
 
@@ -84,7 +84,7 @@ struct Cache {
   TensorView table_view(int64_t rows) const { return i32(tables.data(), {rows, table_width}); }
 };
 
-/// Rows to run in one call: gathered q, k, v and where they stand.
+/// Rows to run in one call: gathered q, k and v, and the rows' sequences and positions.
 struct Rows {
   std::vector<float> q, k, v, out;
   std::vector<int32_t> sequence, position;
@@ -131,7 +131,7 @@ std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_
 
 }  // namespace
 
-// Two f32 chains of D and of up to 640 terms below 1, and exp to 2e-7.
+// The tolerance covers two f32 chains, of D and of up to 640 terms below 1, and exp to 2e-7.
 TEST(forward_matches_f64) {
   for (const Shape& shape : kShapes) {
     Packed p(shape);
@@ -210,8 +210,8 @@ TEST(a_sequence_has_the_same_bits_alone_packed_and_on_two_threads) {
   });
 }
 
-// Any prefill split, rows per call, page size and table; unwritten cache memory is NaN and must not show. Pages
-// of bf16 give what packed attention gives on keys and values rounded to bf16.
+// For any prefill split, rows per call, page size and table; unwritten cache memory is NaN and must not show.
+// Pages of bf16 give what packed attention gives on keys and values rounded to bf16.
 TEST(paged_equals_packed_to_the_bit) {
   each_isa([] {
     for (const Shape& shape : kShapes) {
@@ -235,7 +235,7 @@ TEST(paged_equals_packed_to_the_bit) {
   });
 }
 
-/// From far below every score to far above.
+/// A batch whose sinks range from far below every score to far above.
 Packed with_sinks(const Shape& shape) {
   Packed p(shape);
   for (int64_t h = 0; h < shape.heads; ++h) p.sinks.push_back(float(h % 4) * 3.0f - 5.0f);

@@ -108,7 +108,7 @@ struct Span {
   int64_t first, end, low, high;
 };
 
-/// What a change in one row's query, or in its key and value, can move.
+/// The output rows and heads that a change in one row's query, or in its key and value, can move.
 inline Span moved_by_query(int64_t t, int64_t head) { return {t, t + 1, head, head + 1}; }
 inline Span moved_by_key(const Packed& p, int64_t t, int64_t kv) {
   const int64_t group = p.shape.heads / p.shape.kv_heads;
@@ -129,8 +129,8 @@ inline double reference_loss(const Packed& p, const Span& span) {
   return loss;
 }
 
-/// The derivative of that by element `i` of what `input` names. Powers of two move the float exactly; the error of the
-/// difference is about h^2.
+/// The derivative of reference_loss() by element `i` of `input`. Powers of two move the float exactly; the
+/// error of the difference is about h^2.
 inline double central_difference(Packed& p, std::vector<float> Packed::*input, size_t i, const Span& span) {
   const float x = (p.*input)[i], h = 0x1p-9f;
   (p.*input)[i] = x + h;
@@ -141,14 +141,14 @@ inline double central_difference(Packed& p, std::vector<float> Packed::*input, s
   return (up - down) / (high - low);
 }
 
-/// An element of a gradient, and what f64 says of it.
+/// An element of a gradient, and its value by central differences in f64.
 struct Derivative {
   std::vector<float> Packed::*gradient;
   size_t at;
   double wanted;
 };
 
-/// Elements drawn of each of the three gradients.
+/// `samples` drawn elements of each of the three gradients.
 inline std::vector<Derivative> drawn_derivatives(Packed& p, int samples) {
   const Shape& s = p.shape;
   std::vector<Derivative> all;

@@ -35,12 +35,12 @@ TEST(columns_that_do_not_fit_their_parts_are_refused) {
   };
   const TensorView whole = f32(x.data(), {4, 8}), parts = f32(x.data(), {2, 16});
   split_columns({}, {.whole = whole, .widths = {4, 2, 2}, .parts = parts});
-  refused(whole, {4, 2}, parts);                                            // two columns in no group
-  refused(whole, {5, 3}, parts);                                            // odd groups for two parts
+  refused(whole, {4, 2}, parts);                                            // two columns are in no group
+  refused(whole, {5, 3}, parts);                                            // odd groups cannot be halved
   refused(whole, {8, 0}, parts);                                            // a group of no columns
   refused(whole, {}, parts);
-  refused(whole, {2, 2, 2, 2}, parts);                                      // more groups than a kernel is told
-  refused(whole, {8}, f32(x.data(), {2, 12}));                              // parts of fewer rows
+  refused(whole, {2, 2, 2, 2}, parts);                                      // more groups than a kernel takes
+  refused(whole, {8}, f32(x.data(), {2, 12}));                              // parts hold fewer rows
   refused(whole, {8}, f32(x.data(), {0, 16}));
   refused(whole, {8}, {x.data(), DType::kBF16, {2, 16}});
   refused({wide.data(), DType::kF64, {4, 8}}, {8}, {wide.data(), DType::kF64, {2, 16}});

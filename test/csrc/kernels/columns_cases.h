@@ -14,7 +14,7 @@ struct ColumnCase {
   DType dtype;
   int64_t rows, parts;
   std::vector<int64_t> widths;
-  int64_t gap, rows_of_part;  // elements between rows of the whole; rows that a part has room for
+  int64_t gap, rows_of_part;  // gap: elements between rows of the whole; a part has room for rows_of_part
 
   int64_t width() const {
     int64_t sum = 0;
@@ -33,8 +33,9 @@ struct ColumnCase {
   }
 };
 
-/// Of both sizes of element; with shares of whole vectors, of vectors that begin off them, and of single elements; parts with
-/// room for more rows; one row, one part, one group.
+/// Cases with both sizes of element; with shares of whole vectors, of vectors that begin off a vector's
+/// boundary, and of single elements; with parts that have room for more rows; with one row, one part and one
+/// group.
 inline std::vector<ColumnCase> column_cases() {
   std::vector<ColumnCase> out;
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
@@ -50,7 +51,7 @@ inline std::vector<ColumnCase> column_cases() {
   return out;
 }
 
-/// Bytes of whole and parts before, drawn, and after; what is not moved stays.
+/// The bytes of whole and parts before, which are drawn, and after. What is not moved stays as it was.
 struct ColumnImages {
   std::vector<std::byte> whole, parts, whole_after, parts_after;
 };
@@ -64,7 +65,7 @@ inline ColumnImages column_images(const ColumnCase& c, bool joins) {
   ColumnImages out{drawn(c.rows * c.stride() * element), drawn(c.parts * c.part_stride() * element), {}, {}};
   out.whole_after = out.whole, out.parts_after = out.parts;
   for (int64_t row = 0; row < c.rows; ++row) {
-    int64_t first = 0, before = 0;  // of the group, in the whole and in a part
+    int64_t first = 0, before = 0;  // the group's first column in the whole, and in a part
     for (const int64_t group : c.widths) {
       for (int64_t column = 0; column < group; ++column) {
         const int64_t share = group / c.parts, p = column / share;

@@ -1,5 +1,5 @@
 // Gated DeltaNet against a recurrence in f64 that is written here from the formulas, its gradient against that recurrence's
-// central differences, and the bits of a sequence against those of its rows in several calls.
+// central differences, and the bits of a sequence in one call against those in several calls.
 #include "kernels/delta_rule.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Doubles = std::vector<double>;
 
 constexpr DeltaSizes kSizes[] = {{1, 1, 4, 4, 4}, {2, 4, 5, 3, 4}, {2, 2, 16, 16, 2}, {1, 3, 20, 37, 3}, {1, 2, 8, 150, 4}};
 
-/// Inputs, weights, and what is multiplied with y to make one number of it: by their place in all().
+/// A case's inputs and weights, which inputs() lists, and dy, whose product with y is the loss.
 struct World {
   DeltaSizes s;
   std::vector<int32_t> cu;
@@ -42,7 +42,7 @@ struct World {
 
 double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
 
-/// y, from the five inputs in f64.
+/// y in f64, from the five inputs.
 Doubles reference(const World& w, const std::vector<Doubles>& in) {
   const DeltaSizes& s = w.s;
   const auto& [x, conv, decay, dt, norm] = std::tie(in[0], in[1], in[2], in[3], in[4]);
@@ -105,7 +105,7 @@ std::vector<float> forward(World& w, const Stream& stream) {
   return y;
 }
 
-/// In the order of inputs().
+/// The gradients, in the order of inputs().
 std::vector<std::vector<float>> gradient(World& w, const Stream& stream) {
   Arena arena = w.arena();
   std::vector<std::vector<float>> d;
@@ -148,7 +148,7 @@ TEST(a_sequence_has_the_same_bits_however_its_rows_are_divided_among_calls) {
       Arena arena = w.arena();
       int64_t at[2] = {0, 13};
       while (at[0] < 13 || at[1] < 30) {
-        // A piece of each in one call, in either order.
+        // A call has a piece of each sequence, in either order.
         const int64_t rows[2] = {std::min<int64_t>(random_int(0, 6), 13 - at[0]), std::min<int64_t>(random_int(0, 6), 30 - at[1])};
         const int first = int(random_int(0, 1));
         std::vector<float> x, out = poison((rows[0] + rows[1]) * s.values());

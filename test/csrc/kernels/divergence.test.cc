@@ -205,7 +205,7 @@ TEST(with_the_rest_as_one_token_values_and_gradients_are_those_of_the_coarser_di
 
 TEST(a_rest_that_rounds_to_nothing_is_finite_and_moves_nothing_where_both_agree) {
   each_isa([] {
-    Taught m(4, 8, 5, 1.0f, 5);  // the likeliest are all there are
+    Taught m(4, 8, 5, 1.0f, 5);  // the likeliest tokens are all tokens
     m.rest = true;
     for (int64_t r = 0; r < 4; ++r) {
       const std::vector<double> p = log_softmax(logits(m.h, m.w, r, 8, 5, 0, double(m.temperature)));

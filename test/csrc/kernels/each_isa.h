@@ -28,7 +28,7 @@ void each_isa(F body) {
   using kernels::cpu::Isa;
   on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}, body);
 }
-/// Products of bf16 have a set more.
+/// Products of bf16 have one instruction set more.
 template <class F>
 void each_bf16_isa(F body) {
   using kernels::cpu::Isa;

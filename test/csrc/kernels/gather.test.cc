@@ -15,7 +15,7 @@ using namespace hone::test;
 
 namespace {
 
-/// R of T, ascending.
+/// R of the T rows, ascending.
 std::vector<int32_t> some_rows(int64_t T, int64_t R) {
   std::vector<int32_t> all(static_cast<size_t>(T));
   std::iota(all.begin(), all.end(), 0);

@@ -93,7 +93,7 @@ double reference_loss(const Head& m, bool with_entropy) {
   return loss;
 }
 
-/// A head whose logits are given: W is the identity, so that row r of h is row r of z.
+/// A head with the given logits: W is the identity, so that row r of h is row r of z.
 Head with_logits(const std::vector<float>& logits, int64_t rows) {
   const int64_t v = int64_t(logits.size());
   Head m(rows, v, v);
@@ -120,7 +120,7 @@ Samples sample(Head& m, const SamplingParams& params, const Stream& stream = {},
   return out;
 }
 
-/// The distribution that params leave of the logits, in f64, by sorting.
+/// The distribution after truncation by params, in f64, by sorting.
 std::vector<double> reference_distribution(const std::vector<float>& logits, const SamplingParams& params) {
   const size_t n = logits.size();
   std::vector<double> p(n);
@@ -153,7 +153,7 @@ std::vector<double> whole_distribution(const std::vector<float>& logits, const S
   return reference_distribution(logits, {params.temperature, 0, 1.0f, 0.0f});
 }
 
-/// The token is the argmax of y (tempered, -inf where left out) and the noise of row r's key, but for near ties.
+/// Expects `token` to be the argmax of y (tempered, -inf if left out) plus row r's noise, near ties aside.
 void expect_draw(int64_t r, std::vector<double> y, int32_t token) {
   for (size_t v = 0; v < y.size(); ++v) y[v] -= std::log(-std::log(open_closed_u32(key_of(r).words(uint32_t(v / 4))[v % 4])));
   EXPECT_TRUE(y[size_t(token)] >= *std::max_element(y.begin(), y.end()) - 1e-4);
@@ -163,7 +163,7 @@ const std::vector<float> kLogits = {0.3f, -1.0f, 2.0f, 0.5f, 0.5f, -3.0f, 1.7f, 
 
 }  // namespace
 
-// f32 logits (chains of C terms) against f64 ones.
+// Compares f32 logits (chains of C terms) with f64 ones.
 TEST(statistics_match_f64) {
   each_isa([] {
     const int64_t shapes[][3] = {{1, 1, 1}, {3, 5, 2}, {7, 96, 226}, {150, 24, 3001}, {2, 8, 9000}, {65, 16, 16}};
@@ -304,7 +304,7 @@ TEST(draws_follow_what_is_kept_and_report_the_whole_distribution) {
   }
 }
 
-// What was kept shows in who wins: the best of the kept ids with the key's noise.
+// Which id wins shows what was kept: it is the best of the kept ids with the key's noise.
 TEST(truncation_keeps_the_right_set) {
   each_isa([] {
     for (int trial = 0; trial < 40; ++trial) {
@@ -345,7 +345,7 @@ TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
 
 TEST(a_set_of_one_is_all_that_is_drawn) {
   Head m = with_logits(kLogits, 20);
-  Head equal = with_logits({-200, -200, 0, 0, 0, 0, -200, -200}, 20);  // one of four has a mass of exactly a quarter
+  Head equal = with_logits({-200, -200, 0, 0, 0, 0, -200, -200}, 20);  // four ids, each with exactly 1/4
   for (const Samples& s : {sample(m, {1.0f, 1, 1.0f, 0.0f}), sample(m, {1.0f, 0, 1e-6f, 0.0f}), sample(equal, {1.0f, 0, 0.25f, 0.0f})}) {
     for (int r = 0; r < 20; ++r) EXPECT_EQ(s.tokens[size_t(r)], 2);
   }

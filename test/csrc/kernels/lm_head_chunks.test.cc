@@ -1,5 +1,6 @@
-// The training head of a large vocabulary goes through its rows in chunks: they change no bit, and the scratch that is
-// promised for all rows suffices. Mutant tried: a chunk that leaves out its last row (all three comparisons of bits).
+// The training head of a large vocabulary goes through its rows in chunks. They change no bit, and the
+// scratch sized for all rows suffices. Mutant tried: a chunk that leaves out its last row (all three
+// comparisons of bits).
 #include <algorithm>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct Results {
   std::vector<float> dw = std::vector<float>(size_t(kVocabulary * kWidth), 0.25f);
 };
 
-/// Adds to `out` what rows [first, first + rows) give.
+/// Adds the results of rows [first, first + rows) to `out`.
 void run(Head& m, Results& out, int64_t first, int64_t rows, const Stream& stream, Arena& scratch) {
   const auto floats = [&](std::vector<float>& x) { return f32(x.data() + first, {rows}); };
   const auto wide = [&](std::vector<float>& x) { return f32(x.data() + first * kWidth, {rows, kWidth}); };

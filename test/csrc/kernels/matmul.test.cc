@@ -36,7 +36,7 @@ struct ForcedIsa {
   ~ForcedIsa() { cpu::force_isa(before); }
 };
 
-/// A matrix with rows `stride` apart inside memory whose gaps are NaN: touching one shows.
+/// A matrix with rows `stride` apart in memory whose gaps are NaN, so that reading one shows.
 struct Matrix {
   int64_t rows, columns, stride;
   std::vector<float> memory;
@@ -74,8 +74,8 @@ struct Pack {
   }
 };
 
-/// |error| of n fused steps on terms of size `magnitude`: n roundings of a sum that stays below n magnitude,
-/// as a random walk; 8 covers the tail.
+/// The tolerance for n fused steps on terms of size `magnitude`: n roundings of a sum that stays below
+/// n magnitude, as a random walk; 8 covers the tail.
 double tolerance(int64_t n, double magnitude) { return 8 * 6e-8 * magnitude * std::max(1.0, double(n)); }
 
 struct Shape { int64_t m, n, k; };
@@ -195,7 +195,7 @@ TEST(grad_weight_matches_f64_on_every_set) {
   for (Isa set : sets()) {
     ForcedIsa forced(set);
     for (const Shape& s : edge_shapes()) {
-      // Reduction over m: take k there, so that long ones are covered too.
+      // The reduction is over m here: m takes the value of k, so that long reductions are covered, too.
       const int64_t m = s.k, n = s.n, k = s.m;
       Matrix dy(m, n, n == 128 ? 0 : random_int(0, 2)), x(m, k, random_int(0, 2)), dw(n, k, random_int(0, 2));
       const Matrix before = dw;

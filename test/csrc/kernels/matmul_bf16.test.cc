@@ -46,7 +46,7 @@ float wide(uint32_t half) { return of_bits(half << 16); }
 bool is_tiny(float x) { return (bits_of(x) & 0x7f800000u) == 0; }
 float flushed(float x) { return is_tiny(x) ? std::copysign(0.0f, x) : x; }
 
-/// (-1)^negative m 2^e, exactly.
+/// The exact number (-1)^negative m 2^e.
 struct Exact {
   bool negative;
   unsigned __int128 m;
@@ -57,7 +57,8 @@ Exact exact(float x) {
   return {bool(bits >> 31), (bits & 0x7fffffu) | 0x800000u, int(bits >> 23 & 255) - 150};
 }
 
-/// To 24 bits, ties to even, exponents without end; then 0 below 2^-126 and infinity from 2^128 on.
+/// Rounds to 24 bits, ties to even, with an unlimited exponent; then 0 below 2^-126 and infinity from 2^128
+/// on.
 float rounded(Exact x) {
   int length = 0;
   while (x.m >> length) ++length;
@@ -84,7 +85,7 @@ float step(float a, float b, float c) {
   const Exact x = exact(a), y = exact(b);
   Exact product{x.negative != y.negative, x.m * y.m, x.e + y.e}, sum = exact(c);
   if (c == 0) return rounded(product);
-  // The one with the higher last place moves down to the other's, or far below the last place that counts.
+  // The number with the higher last place is shifted to the other's, or far below the last place that counts.
   Exact& high = product.e > sum.e ? product : sum;
   Exact& low = product.e > sum.e ? sum : product;
   if (high.e - low.e > 70) {
@@ -99,7 +100,7 @@ float step(float a, float b, float c) {
 
 bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) && std::isnan(b)); }
 
-/// The nearest of the two bf16 numbers around x, the even one of two as near; denormal numbers are zeros.
+/// The nearer of the two bf16 numbers around x, the even one in a tie; denormal numbers are zeros.
 uint32_t nearest(float x) {
   x = flushed(x);
   const uint32_t down = bits_of(x) >> 16;
@@ -122,7 +123,8 @@ uint32_t drawn_number() {
   return random_int(0, 2) ? kNumbers[random_int(0, 17)] : uint32_t(random_int(0, 0xffff));
 }
 
-/// Sixteen cases: any numbers, or (near) products of about a last place of the smallest normal number beside it.
+/// Sixteen cases: any numbers, or, if `near`, sums near the smallest normal number and products near its last
+/// place.
 struct Cases {
   uint32_t a[16], b[16];
   float sums[16];
@@ -171,7 +173,7 @@ TensorView matrix(const std::vector<float>& of, int64_t rows, int64_t columns) {
   return f32(const_cast<float*>(of.empty() ? reinterpret_cast<const float*>(&of) : of.data()), {rows, columns});
 }
 
-/// The product's chains, from `y`, with weights [n, k].
+/// The chains of the product with weights [n, k], starting from `y`.
 std::vector<float> chains(const Shape& s, const std::vector<float>& x, const std::vector<float>& w, std::vector<float> y) {
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < s.n; ++j) {

@@ -34,7 +34,7 @@ void on_every_set(F f) {
   cpu::force_isa(before);
 }
 
-/// [n, k] times [k, m], plain.
+/// The plain product of [n, k] and [k, m].
 Doubles product(const Doubles& a, const Doubles& b, int64_t n, int64_t k, int64_t m) {
   Doubles out(size_t(n * m), 0.0);
   for (int64_t i = 0; i < n; ++i) {
@@ -214,7 +214,7 @@ TEST(muon_passes_a_nan_on) {
 
 namespace {
 
-/// The bf16 that a draw leaves of x: up if the bits that are cut off, with the draw on top, carry over.
+/// x rounded to bf16 by a draw: up if the bits that are cut off plus the draw carry over.
 uint16_t rounded(float x, uint32_t draw) {
   uint32_t bits;
   std::memcpy(&bits, &x, 4);
@@ -222,7 +222,7 @@ uint16_t rounded(float x, uint32_t draw) {
   return uint16_t((up & 0x7fffu) == 0x7f80u ? bits >> 16 : up);
 }
 
-/// What is drawn for an element, m's half low.
+/// The draw of an element; its low half is m's.
 uint32_t draw_of(uint64_t seed, int64_t step, int64_t element) {
   const uint64_t key = seed ^ kMomentSeed, block = uint64_t(element) / 4;
   const auto words = philox4x32({uint32_t(block), uint32_t(step), uint32_t(uint64_t(step) >> 32), uint32_t(block >> 32)},
@@ -333,7 +333,7 @@ TEST(ten_steps_with_moments_in_bf16_stay_near_f64) {
     square += error * error / n, mean += error / n, moved += p64[i] * p64[i] / n;
     EXPECT_TRUE(std::fabs(error) < 0.05 * 10 * kLr);
   }
-  // Each rounding is off by up to 2^-7, at random: of ten steps half a percent is left.
+  // Each rounding is off by up to 2^-7, at random: after ten steps half a percent is left.
   EXPECT_TRUE(std::sqrt(square / moved) < 0.01);
   EXPECT_NEAR(mean, 0.0, 5 * std::sqrt(square / n));
 }

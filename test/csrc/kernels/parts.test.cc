@@ -1,4 +1,4 @@
-// Parts in their order, and squares of blocks against f64.
+// Sums of parts in their order, and squares of blocks against f64.
 #include "kernels/parts.h"
 
 #include "each_isa.h"

@@ -65,7 +65,8 @@ struct PolicyBatch {
   }
 };
 
-/// Uneven sequences, one empty, one fully masked; ratios near 1 and away from the clip's edges.
+/// A batch of uneven sequences, one empty, one fully masked; ratios are near 1 and away from the clip's
+/// edges.
 inline PolicyBatch random_batch(Objective objective) {
   PolicyBatch batch;
   batch.args.objective = objective;

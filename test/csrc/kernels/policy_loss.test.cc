@@ -111,7 +111,8 @@ const Objective kAll[] = {
     Objective::kSapo,
 };
 
-/// A slope is then not that of the value, for each token's stops the others' part of its ratio.
+/// Whether each token's slope holds the other tokens' part of its ratio constant, so that it is not the
+/// value's derivative.
 bool stops_a_ratio(Objective o) { return o == Objective::kGspoToken; }
 bool stops_a_weight(Objective o) { return o == Objective::kCispo || o == Objective::kReinforceClamped; }
 
@@ -130,8 +131,8 @@ TEST(all_stored_cases_hold) {
   EXPECT_EQ(cases, 354);
 }
 
-// The ratio weight of CISPO and clamped REINFORCE is a constant to the gradient: their value is linear in
-// new_t only with the behavior moved along, which keeps rho.
+// The gradient of CISPO and clamped REINFORCE holds the ratio weight constant: their value is linear in new_t
+// only if the behavior moves along, which keeps rho.
 TEST(slopes_match_central_differences) {
   for (Objective objective : kAll) {
     if (stops_a_ratio(objective)) continue;  // policy_loss_terms.test.cc
@@ -150,7 +151,7 @@ TEST(slopes_match_central_differences) {
           down.behavior[t] += down.logprobs[t] - batch.logprobs[t];
         }
         const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
-        // A step may cross a clip edge: then the flags differ and the difference is no derivative.
+        // If a step crosses a clip edge, the flags differ and the difference is no derivative.
         if (up.clipped != down.clipped) continue;
         EXPECT_NEAR(batch.a[t], slope, 2e-5);
       }

@@ -27,7 +27,7 @@ const Objective kPolicies[] = {Objective::kGspo,    Objective::kGrpo,  Objective
                                Objective::kReinforceClamped, Objective::kReinforce, Objective::kGspoToken,
                                Objective::kGmpo, Objective::kSapo};
 
-/// The tokens of sequence i that count.
+/// The counted tokens of sequence i.
 std::vector<size_t> counted_tokens(const PolicyBatch& x, int64_t i) {
   std::vector<size_t> out;
   for (size_t t = size_t(x.starts[size_t(i)]); t < size_t(x.starts[size_t(i) + 1]); ++t) {
@@ -74,7 +74,7 @@ std::vector<double> brute_weights(const PolicyBatch& x) {
 
 double clamp(double x, double low, double high) { return std::min(std::max(x, low), high); }
 
-/// The factor of a token's term: docs/reference/recipe.md's table, per token.
+/// The factor of a token's term, from the table in docs/reference/recipe.md.
 double brute_scale(const PolicyBatch& x, size_t i, double n) {
   const StepNormalizer& s = x.args.step;
   switch (x.args.objective) {
@@ -123,7 +123,8 @@ double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, cons
   return loss;
 }
 
-/// Behaviour some 0.3 nats from the trainer's log-probs; band and bounds that bite on some tokens and sequences.
+/// A batch whose behaviour is some 0.3 nats from the trainer's log-probs; band and bounds cut some tokens and
+/// sequences.
 PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_start) {
   PolicyBatch batch = random_batch(objective);
   batch.proximal = batch.logprobs;
@@ -134,7 +135,7 @@ PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_st
   batch.args.correction_low = kind == Correction::kGeometricMask ? 0.98f : 0.8f;
   batch.args.correction_high = kind == Correction::kGeometricMask ? 1.1f : 1.2f;
   if (kind != Correction::kDppoTv && kind != Correction::kDppoKl) return batch;
-  for (auto* of : {&batch.logprobs, &batch.behavior, &batch.proximal}) {  // of probabilities below 1
+  for (auto* of : {&batch.logprobs, &batch.behavior, &batch.proximal}) {  // makes probabilities below 1
     for (float& x : *of) x -= 3.0f;
   }
   batch.args.correction_low = kind == Correction::kDppoTv ? 0.004f : 2e-4f;
@@ -157,7 +158,8 @@ TEST(gspo_token_is_gspo_where_a_sequence_has_one_advantage) {
   }
 }
 
-// As its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of itself and clipped.
+// GMPO as its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of
+// itself and clipped.
 TEST(gmpo_is_a_geometric_mean_of_clipped_ratios) {
   PolicyBatch batch = random_batch(Objective::kGmpo);
   batch.args.clip_low = 0.03f, batch.args.clip_high = 0.04f;
@@ -240,11 +242,12 @@ TEST(weights_losses_and_slopes_are_those_of_the_definitions) {
   }
 }
 
-// Not against the brute force: the op's own loss, perturbed, with proximal and behavior and hence the weights as they were.
+// Perturbs the op's own loss, not the brute-force one; proximal and behavior, and hence the weights, stay as
+// they were.
 TEST(slopes_match_central_differences_of_the_op_itself) {
   for (Correction kind : kKinds) {
     for (Objective objective : kPolicies) {
-      // Their own weights move with new_t, and GSPO's value has a stopped part where weights differ within a sequence.
+      // CISPO's and REINFORCE's weights move with new_t; GSPO holds a part constant if its weights differ.
       const bool stops = objective == Objective::kCispo || objective == Objective::kReinforceClamped;
       const bool by_token = kind != Correction::kSequenceTis && kind != Correction::kSequenceMask;
       const bool shares = objective == Objective::kGspo || objective == Objective::kGmpo;
@@ -257,7 +260,7 @@ TEST(slopes_match_central_differences_of_the_op_itself) {
         up.logprobs[t] += 0x1p-9f;
         down.logprobs[t] -= 0x1p-9f;
         const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
-        if (up.clipped != down.clipped) continue;  // across an edge of the clip it is no derivative
+        if (up.clipped != down.clipped) continue;  // across a clip edge the difference is no derivative
         EXPECT_NEAR(batch.a[t], slope, 2e-5);
       }
     }
@@ -313,7 +316,7 @@ TEST(tis_makes_reinforce_the_clamped_one) {
 
 TEST(kl_and_entropy_keep_tokens_of_weight_0) {
   PolicyBatch batch = corrected_batch(Objective::kGrpo, Correction::kIcepop, true);
-  batch.args.correction_low = 5.0f, batch.args.correction_high = 6.0f;  // nothing is inside
+  batch.args.correction_low = 5.0f, batch.args.correction_high = 6.0f;  // no ratio is inside
   EXPECT_EQ(batch.run(), 0.0);
   batch.args.kl_coef = 0.07f, batch.args.entropy_coef = 0.03f;
   PolicyBatch plain = batch;
@@ -330,7 +333,7 @@ TEST(nan_and_what_overflows_are_not_hidden) {
     batch.behavior[5] = std::nanf("");
     EXPECT_TRUE(std::isnan(batch.run()));
     EXPECT_TRUE(std::isnan(batch.losses[2]) && !std::isnan(batch.losses[0]));
-    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // have no bound of a weight
+    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // no bound on a weight
     PolicyBatch far = corrected_batch(Objective::kDapo, kind, true);
     far.behavior[5] = -2000.0f;  // exp(2000) is infinite: outside every band, and above every bound
     EXPECT_TRUE(std::isfinite(far.run()));
@@ -339,12 +342,12 @@ TEST(nan_and_what_overflows_are_not_hidden) {
   }
 }
 
-// Below: where probabilities are 0 and 1, and the side of the sampler that the advantage does not drive to.
+// Among the cases are probabilities of 0 and 1, and moves against the advantage, which are never masked.
 TEST(a_probability_gap_masks_what_moves_on_and_nothing_that_comes_back) {
   for (Correction kind : {Correction::kDppoTv, Correction::kDppoKl}) {
     for (const auto& [advantage, was, now, weight] : std::vector<std::array<float, 4>>{
              {1, -2.0f, -0.1f, 0}, {1, -0.1f, -2.0f, 1}, {-1, -0.1f, -2.0f, 0}, {-1, -2.0f, -0.1f, 1}, {0, -0.1f, -2.0f, 1},
-             {1, -9.0f, -8.0f, 1},       // e times as likely, and next to nothing: what a ratio would clip
+             {1, -9.0f, -8.0f, 1},       // e times as likely, yet a tiny gap: a ratio would be clipped
              {1, -90.0f, 0.0f, 0}, {1, -2.0f, 0.0f, 0}, {-1, 0.0f, -90.0f, 0}, {-1, 0.0f, 0.0f, 1}}) {
       PolicyBatch batch = random_batch(Objective::kDapo);
       batch.args.correction = kind;

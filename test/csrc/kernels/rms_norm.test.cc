@@ -89,7 +89,7 @@ TEST(gradient_matches_central_differences_of_f64) {
           up.x[at] += 0x1p-12f;
           down.x[at] -= 0x1p-12f;
           const double slope = (up.row_loss(r) - down.row_loss(r)) / (double(up.x[at]) - double(down.x[at]));
-          // Gradients here reach 1 / sqrt(eps) = 30 times the weights: relative to that.
+          // Gradients here reach 1 / sqrt(eps) = 30 times the weights, so the tolerance is relative, too.
           EXPECT_NEAR(plain.dx[at], slope, 2e-4 + 2e-5 * std::fabs(slope));
           EXPECT_EQ(m.dx[at], 2.0f + plain.dx[at]);
         }

@@ -1,5 +1,5 @@
 // The short convolution against its formula in f64, its gradient against central differences of that, and the bits of a
-// sequence against those of its rows in several calls.
+// sequence in one call against those in several calls.
 #include "kernels/short_conv.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// How far two ways of computing the same part, in words.
+// Says in words how far the results of two ways of computing the same differ.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,8 @@
 
 namespace hone::test {
 
-/// "12 of 340 differ, by 2 last places at most": of f32, or of bf16 where all values are such.
+/// "12 of 340 differ, by 2 last places at most". Last places are bf16's if all values are bf16 numbers, else
+/// f32's.
 inline std::string apart(const std::vector<float>& a, const std::vector<float>& b) {
   const auto place = [](float x) {
     int32_t bits;

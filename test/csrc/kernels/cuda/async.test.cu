@@ -12,7 +12,7 @@ using namespace hone::test;
 
 namespace {
 
-/// out = in by way of shared memory, 4 floats a thread, in two groups; `valid` rows only, zeros beyond.
+/// Copies in to out by way of shared memory, 4 floats a thread, in two groups; zeros beyond the `valid` rows.
 template <int Waits>
 __global__ void copy_kernel(const float* in, float* out, int valid) {
   __shared__ __align__(16) float stage[2][128];

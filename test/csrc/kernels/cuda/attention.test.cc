@@ -62,7 +62,7 @@ TEST(a_row_has_the_same_bits_in_any_packing) {
 #ifdef HONE_CUDA_SHIM
 TEST(a_device_with_99_kb_a_block_has_the_same_bits) {
   NEEDS_DEVICE;
-  kernels::cuda::force_portable(true);  // Hopper's kernels ask for more
+  kernels::cuda::force_portable(true);  // Hopper's kernels require more
   for (const AttentionShape& shape : {AttentionShape{{70, 1, 66}, 2, 1, 128, 60}, {{513}, 1, 1, 128}, {{66}, 2, 1, 64}}) {
     const PackedBatch batch(shape);
     const PackedBatch::Forward large = batch.device_forward();

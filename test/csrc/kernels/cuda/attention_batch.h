@@ -49,7 +49,7 @@ struct DeviceRows {
     out.row_stride = stride;
     return out;
   }
-  /// Side by side again. The gap must be as it was.
+  /// The rows without their gaps. Expects every gap to be as it was.
   std::vector<float> values() const {
     const std::vector<uint16_t> bits = memory.download();
     std::vector<float> out;
@@ -61,7 +61,7 @@ struct DeviceRows {
   }
 };
 
-/// Inputs and results of both directions. What the CPU op is given is what the device was given.
+/// Inputs and results of both directions. The CPU op is given the same values as the device.
 struct PackedBatch {
   AttentionShape shape;
   std::vector<int32_t> starts;
@@ -84,7 +84,7 @@ struct PackedBatch {
   struct Forward {
     std::vector<float> out, lse;
   };
-  /// By the CPU op, with `values` in place of v.
+  /// The forward by the CPU op, with `values` in place of v.
   Forward host_forward(const std::vector<float>& values) const {
     Forward r{poison(shape.tokens() * shape.q_width()), poison(shape.tokens() * shape.heads)};
     kernels::attention_packed({}, {queries(q), keys(k), keys(values), host_starts(), queries(r.out),
@@ -105,7 +105,7 @@ struct PackedBatch {
   struct Gradients {
     std::vector<float> dq, dk, dv;
   };
-  /// Both from the same `out` (bf16 values) and `lse`, so that only this op's own roundings differ.
+  /// Both backwards take the same `out` (bf16 values) and `lse`, so that only their own roundings differ.
   Gradients host_backward(const Forward& forward) const {
     Gradients r{poison(shape.tokens() * shape.q_width()), poison(shape.tokens() * shape.kv_width()), {}};
     r.dv = r.dk;
@@ -136,7 +136,8 @@ inline std::vector<float> magnitudes(std::vector<float> values) {
 /// Half a unit in the last place of bf16, relative.
 inline constexpr double kBf16Rounding = 0x1p-8;
 
-/// Against the CPU op. Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of |out|. The rest is f32.
+/// Compares with the CPU op. Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of
+/// |out|. The rest is f32.
 inline void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
   const PackedBatch::Forward want = batch.host_forward(batch.v);
   const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;

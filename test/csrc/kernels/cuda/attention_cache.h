@@ -28,7 +28,7 @@ class PagedCache {
     }
     spare_ = ids.back();
   }
-  /// The same pages, not written.
+  /// A cache with the same page tables whose pages are not written.
   PagedCache empty_copy() const {
     PagedCache copy(shape_, page_tokens_);
     copy.tables_ = tables_;
@@ -49,15 +49,15 @@ class PagedCache {
     const int64_t page = table(size_t(sequence), position / page_tokens_);
     return size_t(((page * shape_.kv_heads + kv_head) * page_tokens_ + position % page_tokens_) * shape_.head_dim);
   }
-  /// Pages wholly below a position go back to the pool; the table has `id` in their place.
+  /// As if pages wholly below `position` had gone back to the pool: the table has `id` in their place.
   void forget_below(size_t sequence, int position, int32_t id) {
     for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = id;
   }
-  /// The pages that hold positions below `tokens` are those of another sequence.
+  /// Makes a sequence's pages of positions below `tokens` those of sequence `with`.
   void share(size_t sequence, size_t with, int tokens) {
     for (int64_t c = 0; c * page_tokens_ < tokens; ++c) table(sequence, c) = table(with, c);
   }
-  /// A page that was not written: NaN throughout.
+  /// A page that is never written: NaN throughout.
   int32_t spare() const { return spare_; }
 
  private:
@@ -85,7 +85,7 @@ struct Prefix {
   int first, rows, tokens;
 };
 
-/// Where rows stand, on the device.
+/// The rows' sequences, positions, page tables and shared prefixes, on the device.
 class Where {
  public:
   Where(const std::vector<Row>& rows, const PagedCache& cache, const std::vector<Prefix>& prefixes = {})
@@ -118,7 +118,7 @@ class Where {
   DeviceArray<int32_t> sequence_, position_, tables_, prefix_row_{0}, prefix_tokens_{0};
 };
 
-/// Rows of a batch and of the cache they live in.
+/// Runs the rows of a batch through a paged cache.
 class PagedRun {
  public:
   PagedRun(const PackedBatch& batch, int64_t page_tokens)
@@ -136,7 +136,7 @@ class PagedRun {
                                         cache.view()});
     synchronize();
   }
-  /// Results go where the packed op would put them.
+  /// Attends `rows` and puts their results where the packed op would put them.
   void attend(const std::vector<Row>& rows, const std::vector<Prefix>& prefixes = {}) {
     const AttentionShape& s = batch_.shape;
     const int64_t R = int64_t(rows.size()), H = s.heads, D = s.head_dim;
@@ -144,7 +144,8 @@ class PagedRun {
     const Where where(rows, cache, prefixes);
     const Stream stream = device_stream();
     Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, s.kv_heads, D, scratch_tokens), "test", Memory::kDevice);
-    // What another step left: places that would make every row walk alone.
+    // Fills the scratch as another step might leave it: with places that would make every row walk its keys
+    // alone.
     const std::vector<int32_t> left(size_t(scratch.capacity() / 4), -2);
     upload(stream, scratch.take(scratch.capacity()), left.data(), scratch.capacity() / 4 * 4);
     scratch.release(0);
@@ -165,7 +166,7 @@ class PagedRun {
     }
     return out;
   }
-  /// What attend() left, NaN where it did not come.
+  /// The results of attend(), NaN for rows that it was not given.
   const std::vector<float>& results() const { return out_; }
   void forget() { out_ = poison(int64_t(out_.size())); }
   void expect_rows_equal(const std::vector<float>& packed) const {

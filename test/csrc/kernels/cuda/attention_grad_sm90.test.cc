@@ -1,17 +1,19 @@
-// Gradient of packed attention with wgmma. On fibers each step of 16 products is summed alike for both instructions, and
-// both kernels take the same steps in the same order: its bits there are the portable kernel's. Everywhere it is the CPU
-// op within its bound.
+// Gradient of packed attention with wgmma. On fibers each step of 16 products is summed alike for both
+// instructions, and both kernels take the same steps in the same order: its bits there are the portable
+// kernel's. Everywhere it agrees with the CPU op within its bound.
 //
-// Mutants tried on fibers, each killed: a causal or window edge one long, one short; what all or some of 64 lines see
-// taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a tile that no line
-// sees not released; either parity turned round or never flipped; one arrival less at a full or an empty stage; a stage
-// released early, or by every lane; either wait left out; p, ds or the last sums not awaited; no fence, no commit; sums
-// not started from zero; barriers not shown; rows beyond the end not cleared, one too few, one too many, of one of the
-// two tiles, before they landed, or without a proxy fence; that barrier's parity kept; a row's lse and delta left out,
-// those of the first head only, lse in the wrong base; own tiles not awaited, or the other group's; queries, keys,
-// values or output gradients in each other's place; dk from p; heads of a group left out or descending; the key head of
-// another query head; slots for fewer sequences; stages not at 1024 bytes; more registers than there are. Two survive:
-// walking tiles below the window, which are then passed over, and slopes masked like scores, which is why they are not.
+// Mutants tried on fibers, each killed: a causal or window edge one long, one short; what all or some of 64
+// lines see taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a
+// tile that no line sees not released; either parity turned round or never flipped; one arrival less at a
+// full or an empty stage; a stage released early, or by every lane; either wait left out; p, ds or the last
+// sums not awaited; no fence, no commit; sums not started from zero; barriers not shown; rows beyond the end
+// not cleared, one too few, one too many, of one of the two tiles, before they landed, or without a proxy
+// fence; that barrier's parity kept; a row's lse and delta left out, those of the first head only, lse in the
+// wrong base; own tiles not awaited, or the other group's; queries, keys, values or output gradients in each
+// other's place; dk from p; heads of a group left out or descending; the key head of another query head;
+// slots for fewer sequences; stages not at 1024 bytes; more registers than there are. Two survive: walking
+// tiles below the window, which are then passed over, and slopes masked like scores, which is why they are
+// not.
 #include "kernels/cuda/attention.h"
 
 #include <limits>
@@ -48,7 +50,8 @@ void check(const AttentionShape& shape) {
   if (on_shim()) EXPECT_TRUE(same(fast, batch.device_backward(forward, true)));
 }
 
-/// Lengths at the edges of tiles of 64 and blocks of 128, rings gone round twice; 1 and 4 heads to a key head.
+/// Lengths at the edges of tiles of 64 and blocks of 128, and long enough to go round the rings twice; 1 and
+/// 4 heads a key head.
 const AttentionShape kShapes[] = {
     {{1}, 1, 1, 64},
     {{63, 0, 64, 65}, 4, 1, 64},
@@ -68,7 +71,7 @@ const AttentionShape kWindows[] = {
     {{150}, 1, 1, 64, 2147483647},
 };
 
-/// Columns of `matrix`: heads [first, first + count).
+/// The columns of `matrix` that are heads [first, first + count).
 TensorView heads_of(const DeviceRows& matrix, int64_t first, int64_t count) {
   TensorView view(matrix.memory.data() + first * matrix.head_dim, DType::kBF16, {matrix.rows, count, matrix.head_dim});
   view.row_stride = matrix.stride;

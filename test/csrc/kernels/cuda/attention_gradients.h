@@ -7,8 +7,8 @@
 
 namespace hone::test {
 
-/// Per element, how far roundings may move it, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for dq and
-/// sum |ds| |q| for dk, by f64 sums over a row's keys.
+/// How far roundings may move each element, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for
+/// dq and sum |ds| |q| for dk, by f64 sums over a row's keys.
 struct Spread {
   std::vector<double> dq, dk, dv;
 };
@@ -54,14 +54,14 @@ inline void expect_near(const std::vector<float>& got, const std::vector<float>&
   }
 }
 
-/// What both backwards are given: by the CPU op, `out` as the device would have it.
+/// The forward that both backwards are given: the CPU op's, with `out` rounded as the device has it.
 inline PackedBatch::Forward forward_of(const PackedBatch& batch) {
   PackedBatch::Forward f = batch.host_forward(batch.v);
   f.out = rounded_to_bf16(f.out);
   return f;
 }
 
-/// To the bit.
+/// Whether the gradients are equal to the bit.
 inline bool same(const PackedBatch::Gradients& a, const PackedBatch::Gradients& b) {
   return same_bits(a.dq.data(), b.dq.data(), int64_t(a.dq.size())) &&
          same_bits(a.dk.data(), b.dk.data(), int64_t(a.dk.size())) &&

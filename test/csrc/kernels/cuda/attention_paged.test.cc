@@ -1,5 +1,5 @@
 // Paged attention on the device: the same bits as the packed forward for every row, whatever the pages, the batch and
-// the way a prompt is cut; and the packed forward is held to the CPU op in attention.test.cc.
+// the way a prompt is cut. attention.test.cc holds the packed forward to the CPU op.
 //
 // Mutants tried, each killed by the tests named: rows joined across positions or sequences (neighbours); tiles of
 // rows of any length, heads and rows of a tile swapped, warps on one block of rows (paged_rows); a split that runs
@@ -22,14 +22,14 @@ using namespace hone::test;
 
 namespace {
 
-/// Positions 0 .. row.position.
+/// The rows of the sequence up to and including `row`.
 std::vector<Row> prompt(const Row& row) {
   std::vector<Row> out;
   for (int i = 0; i <= row.position; ++i) out.push_back({row.sequence, i});
   return out;
 }
 
-/// Every row once: pieces of random sequences, of one row or of many, with padding between, a few pieces per step.
+/// Runs every row once: each step has pieces of some sequences, of one row or of many, with padding between.
 void run_in_pieces(const PackedBatch& batch, PagedRun& run) {
   std::vector<int> done(batch.shape.lengths.size(), 0);
   for (;;) {
@@ -71,7 +71,7 @@ TEST(paged_rows_have_the_packed_rows_bits_however_they_come) {
   }
 }
 
-/// Two splits, two query heads on one key head, and what the packed op makes of them.
+/// A sequence of two splits, with two query heads on one key head, and the packed op's result.
 struct Long {
   PackedBatch batch{{{530}, 2, 1, 64}};
   std::vector<float> packed = batch.device_forward().out;
@@ -119,9 +119,10 @@ TEST(pages_below_the_window_may_be_gone) {
   NEEDS_DEVICE;
   struct Gone {
     AttentionShape shape;
-    int first;  // rows from here on
+    int first;  // the first row that is attended
   };
-  // A piece of a prompt, a decoded row, and some whose window begins inside their first split, or their second.
+  // A piece of a prompt, a decoded row, and rows whose window begins inside their first split, or their
+  // second.
   for (const Gone& c : {Gone{{{130}, 2, 1, 32, 50}, 100}, {{{130}, 2, 1, 32, 50}, 129}, {{{530}, 1, 1, 8, 400}, 529},
                         {{{1030}, 1, 1, 8, 300}, 1029}}) {
     const PackedBatch batch(c.shape);

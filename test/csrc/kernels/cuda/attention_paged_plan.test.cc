@@ -1,12 +1,13 @@
-// Rows that share pages: the same bits as if each had its own, which attention_paged.test.cc holds to the packed
-// forward; and what is shared is read through one row's table only.
+// Rows that share pages have the same bits as if each had its own, which attention_paged.test.cc holds to the
+// packed forward; and shared pages are read through one row's table only.
 //
-// Mutants tried, all killed: a row's own tiles attended by all, read through the first row's table, from a tile too
-// early, or taken for whole ones; warps that skip them; what is read together not bounded by what is shared, or its last
-// tile not whole; the split of the tail listed twice; whole splits up to the first row's position; rows of a tail by the
-// first row's position, or always one; a chunk that runs into the next group; rows without room attended like others;
-// keys of an item by its first row; places of partial states read a barrier too early. Two survive, for only the length
-// of the list depends on them: a row whose window has left the first key in a run, and rows without room counted in it.
+// Mutants tried, all killed: a row's own tiles attended by all, read through the first row's table, from a
+// tile too early, or taken for whole ones; warps that skip them; what is read together not bounded by what is
+// shared, or its last tile not whole; the split of the tail listed twice; whole splits up to the first row's
+// position; rows of a tail by the first row's position, or always one; a chunk that runs into the next group;
+// rows without room attended like others; keys of an item by its first row; places of partial states read a
+// barrier too early. Two survive, for only the length of the list depends on them: a row whose window has
+// left the first key in a run, and rows without room counted in it.
 #include "attention_cache.h"
 
 namespace kernels_cuda_attention_paged_plan_test {
@@ -19,7 +20,7 @@ using namespace hone::test;
 
 namespace {
 
-/// A step of decode rows, one of each sequence; sequences of a prefix have its tokens' pages in common.
+/// A step of decode rows, one of each sequence. The sequences of a prefix share the pages of its tokens.
 struct Step {
   std::string name;
   int64_t heads, kv_heads, page_tokens;
@@ -29,7 +30,7 @@ struct Step {
   int64_t scratch_tokens = 0;  // 0: as many as the cache has
 };
 
-/// Sequences of a step in a cache; sequence s is that of row s.
+/// A step whose sequences are in a cache: row s decodes sequence s.
 struct Decode {
   explicit Decode(const Step& step) : step(step), batch(shape_of(step)), run(batch, step.page_tokens) {
     if (step.scratch_tokens) run.scratch_tokens = step.scratch_tokens;
@@ -116,7 +117,7 @@ TEST(a_rows_bits_do_not_depend_on_who_shares_with_it) {
   }
 }
 
-/// A kernel that looks into a table without pages reads far outside the cache.
+/// The other rows' tables have no pages, so a kernel that looks into one reads far outside the cache.
 TEST(whole_splits_and_the_head_of_the_next_are_read_through_the_first_rows_table) {
   NEEDS_DEVICE;
   for (const int prefix : {256, 512, 576}) {

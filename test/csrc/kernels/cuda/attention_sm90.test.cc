@@ -1,5 +1,5 @@
 // Packed forward attention with wgmma. On fibers each step of 16 products is summed alike for both instructions, so its
-// bits there are the portable kernel's; everywhere it is the CPU op within its bound.
+// bits there are the portable kernel's; everywhere it agrees with the CPU op within its bound.
 //
 // Mutants tried on fibers, each killed: any wait for keys or values left out; the parity of full tiles never turned, that
 // of empty ones turned round, empty tiles not waited for; either fence left out; scores or sums not waited for; keys
@@ -56,7 +56,8 @@ const AttentionShape kShapes[] = {
     {{513}, 1, 1, 128},
 };
 
-/// A group of rows that starts a tile after the other one, at a split, in its middle; one that goes round the ring alone.
+/// Windows with which a group of rows starts a tile after the other one, at a split or in its middle, or uses
+/// the ring alone.
 const AttentionShape kWindows[] = {
     {{200}, 1, 1, 64, 65},
     {{70, 193}, 2, 1, 128, 1},

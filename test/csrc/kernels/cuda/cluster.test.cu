@@ -19,8 +19,8 @@ namespace {
 
 constexpr int kThreads = 64, kCluster = 4, kBlocks = 12;
 
-/// Every block leaves numbers of its own and adds up those of its cluster, in ascending order. `first`, `last`: whether it
-/// waits for the others before it looks, and before it leaves.
+/// Every block writes its own numbers and adds up those of its cluster's blocks in ascending order. `first`,
+/// `last`: whether it waits for the others before it reads, and before it leaves.
 __global__ void sum_of_cluster_kernel(float* out, bool first, bool last, int most) {
   HONE_DYNAMIC_SHARED(float, mine);
   __shared__ int own;
@@ -75,7 +75,7 @@ TEST(a_block_reads_what_the_others_of_its_cluster_wrote) {
 
 namespace {
 
-/// Whether one of several drawn orders brings it to light.
+/// Whether a run faults in one of several drawn orders.
 template <class Run>
 bool faults(const Run& run) {
   for (int i = 0; i < 20; ++i) {

@@ -23,7 +23,7 @@ TEST(columns_become_parts_and_parts_columns_for_any_shape) {
   }
 }
 
-/// Where rows or parts do not begin on a vector, though their shares are vectors.
+/// Rows or parts do not begin on a vector's boundary, though their shares are vectors.
 TEST(columns_that_begin_off_a_vector_are_moved_too) {
   NEEDS_DEVICE;
   const ColumnCase c{DType::kBF16, 5, 2, {32, 16, 16}, 0, 5};
@@ -31,7 +31,7 @@ TEST(columns_that_begin_off_a_vector_are_moved_too) {
     ColumnImages images = column_images(c, false);
     auto shifted = [&](std::vector<std::byte> bytes, bool moves) { return bytes.insert(bytes.begin(), moves ? 2 : 0, std::byte(7)), bytes; };
     const DeviceArray<std::byte> whole(shifted(images.whole, of_whole)), parts(shifted(images.parts, !of_whole));
-    const int64_t first = of_whole ? 2 : 0;  // byte of the whole
+    const int64_t first = of_whole ? 2 : 0;  // where the whole begins, in bytes
     split_columns(device_stream(), {.whole = c.whole(whole.data() + first), .widths = c.widths, .parts = c.view_of_parts(parts.data() + 2 - first)});
     EXPECT_TRUE(parts.download() == shifted(images.parts_after, !of_whole));
   }

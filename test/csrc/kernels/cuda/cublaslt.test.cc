@@ -1,5 +1,5 @@
-// The peer's calls against a stand-in library that multiplies as the calls say: layouts, switches, faults.
-// Against the real library it runs in bench/cuda, on a GPU.
+// The calls of the cuBLASLt peer against a stand-in library that multiplies as the calls say: layouts,
+// switches, faults. bench/cuda runs the peer with the real library, on a GPU.
 #include "kernels/cuda/cublaslt.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ using kernels::cuda::CublasLt;
 
 namespace {
 
-/// The stand-in's notes; the library stays open as long as the process, so that they do.
+/// The stand-in's notes. The library is never closed, so that they stay valid.
 FakeCublasLt& noted() {
   static FakeCublasLt* const notes = [] {
     void* const library = dlopen(HONE_FAKE_CUBLASLT, RTLD_NOW | RTLD_LOCAL);

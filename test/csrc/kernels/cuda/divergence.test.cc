@@ -21,7 +21,7 @@ using namespace hone::test;
 
 namespace {
 
-/// What a teacher says of a head's rows, in bf16 or f32 numbers that the CPU has exactly.
+/// What a teacher says about a head's rows, in bf16 or f32 numbers that the CPU op gets exactly.
 struct Teacher {
   int64_t width, vocabulary, k;
   float beta;
@@ -144,7 +144,8 @@ TEST(over_the_likeliest_tokens_alone_or_with_the_rest_as_one_more) {
   });
 }
 
-// 300 rows are two chunks of teacher's logits, of 256 and 44, and each a chunk of dz whatever the head's chunk is.
+// 300 rows are two chunks of teacher's logits, of 256 and 44 rows; each is a chunk of dz whatever the head's
+// chunk is.
 TEST(chunks_have_their_own_rows_and_the_bits_do_not_depend_on_them) {
   NEEDS_DEVICE;
   for (const int64_t k : {0, 3}) {

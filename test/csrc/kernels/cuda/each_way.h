@@ -1,5 +1,5 @@
-// For ops with two kernels: on the shim the device says it is a Hopper, and a test runs by each of the two, or by
-// Hopper's alone.
+// For ops that have a portable and a Hopper kernel: a test runs with each of the two, or with Hopper's alone.
+// On the shim the device says that it is a Hopper.
 #pragma once
 
 #include "device.h"
@@ -10,7 +10,7 @@
 
 namespace hone::test {
 
-/// What a test of both ways sets up: fibers say that they are a Hopper.
+/// Called by the setup of such tests: the shim says that it is a Hopper.
 inline void say_hopper() {
 #ifdef HONE_CUDA_SHIM
   cuda_shim::set_capability(9);
@@ -23,14 +23,15 @@ inline void say_hopper() {
 
 #include "kernels/cuda/matmul.h"
 
-/// Skips a test that is of Hopper's kernels alone.
+/// Skips a test of Hopper's kernels where there is none.
 #define NEEDS_HOPPER \
   NEEDS_DEVICE;      \
   if (!hone::kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace hone::test {
 
-/// Once by the kernels the device prefers, once more by the portable ones if those are others.
+/// Runs `body` with the kernels that the device prefers, and again with the portable ones if those are
+/// others.
 template <class Body>
 void each_way(const Body& body) {
   body();
@@ -40,7 +41,7 @@ void each_way(const Body& body) {
   kernels::cuda::force_portable(false);
 }
 
-/// As long as it lives the shim's wgmma truncates: no tile can take another instruction unseen.
+/// While it lives the shim's wgmma truncates, so that a tile that takes another instruction shows.
 struct Truncating {
 #ifdef HONE_CUDA_SHIM
   Truncating() { cuda_shim::truncate_products(true); }

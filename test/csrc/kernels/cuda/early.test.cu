@@ -19,7 +19,7 @@ constexpr int kThreads = 256, kBlocks = 300;
 
 enum class Broken { kNothing, kReads, kWrites, kLeaves, kNever };
 
-/// to[i] = 2 from[i + 1] + weight[i], round a ring; the faults are switched on one at a time.
+/// to[i] = 2 from[i + 1] + weight[i], where i + 1 wraps around. Each kBroken switches on one fault.
 template <Broken kBroken>
 __global__ void early_kernel(const float* from, float* to, const float* weight, int n) {
   __shared__ float weights[kThreads];
@@ -33,7 +33,7 @@ __global__ void early_kernel(const float* from, float* to, const float* weight, 
   if (kBroken != Broken::kWrites || i % 7) to[i] = 2.0f * value + weights[threadIdx.x];
 }
 
-/// What `count` of them, one after the other, leave of 0, 1, 2, ...
+/// What `count` early kernels, launched one after the other, make of 0, 1, 2, ...
 template <Broken kBroken>
 std::vector<float> run(int blocks, int count) {
   const int n = blocks * kThreads;
@@ -62,7 +62,7 @@ std::vector<float> wanted(int blocks, int count) {
 
 }  // namespace
 
-// Blocks beyond what runs at once, so that a kernel's last ones begin when the next could.
+// There are more blocks than run at once, so that a kernel's last ones begin when the next kernel could.
 TEST(a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other) {
   NEEDS_DEVICE;
   const int blocks = on_shim() ? 3 : 10 * kBlocks, count = on_shim() ? 4 : 12;
@@ -75,7 +75,7 @@ TEST(a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other) 
 
 namespace {
 
-/// The shim as a Hopper whose kernels begin before the one in front has ended.
+/// Makes the shim a Hopper whose kernels begin before the one in front has ended.
 struct Ahead {
   Ahead() { cuda_shim::set_capability(9), cuda_shim::run_ahead(true); }
   ~Ahead() { cuda_shim::run_ahead(false), cuda_shim::set_capability(8); }
@@ -97,7 +97,7 @@ TEST(the_shim_shows_what_a_kernel_reads_or_writes_too_early) {
   EXPECT_TRUE(has_device());
   const Ahead ahead;
   EXPECT_TRUE(run<Broken::kNothing>(5, 6) == wanted(5, 6));
-  EXPECT_TRUE(run<Broken::kReads>(5, 1) == wanted(5, 1));  // nothing was in front
+  EXPECT_TRUE(run<Broken::kReads>(5, 1) == wanted(5, 1));  // no kernel was in front
   EXPECT_TRUE(run<Broken::kReads>(5, 2) != wanted(5, 2));
   EXPECT_TRUE(run<Broken::kWrites>(5, 3) != wanted(5, 3));
 }

@@ -1,7 +1,9 @@
-// prepare_heads against the three ops it stands for, to the bit; those are held to the CPU's in tests of their own.
+// prepare_heads has, to the bit, the results of the three ops it replaces; their own tests hold those to the
+// CPU's.
 //
-// Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's weights for k;
-// padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the wrong place inside a page.
+// Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's
+// weights for k; padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the
+// wrong place inside a page.
 #include <tuple>
 
 #include "attention_cache.h"
@@ -21,7 +23,7 @@ TEST_SETUP { say_hopper(); }
 
 namespace {
 
-/// Rows on their way into a cache: what prepare_heads is given, and the same for the three ops.
+/// Rows on their way into a cache: the inputs of prepare_heads, and of the three ops.
 struct Unprepared {
   AttentionShape shape;
   std::vector<Row> rows;
@@ -99,11 +101,11 @@ struct Projection {
   AttentionShape shape;
   int64_t k;
   bool norm, bias;
-  int64_t turned;  // of a head's dimensions
+  int64_t turned;  // how many of a head's dimensions are rotated
   bool interleaved = false;
 };
 
-/// q, k and v of the rows of a step, and what is in its pages then: one op after the other, or both at once.
+/// q, k and v of a step's rows, and its pages after that: projection and preparation as two ops, or as one.
 std::vector<std::vector<uint16_t>> projected(const Projection& p, const std::vector<Row>& rows, const PagedCache& pages,
                                              const std::vector<DeviceArray<float>>& floats, const DeviceArray<uint16_t>& x,
                                              const DeviceArray<uint16_t>& w, bool cached, bool at_once) {

@@ -32,7 +32,7 @@ double rms(const std::vector<double>& x) {
   return std::sqrt(sum / double(x.size()));
 }
 
-/// Error of log p against f64 with the weights of `exact`.
+/// The rms error of computed log-probs against f64 with the weights of `exact`.
 double logprob_error(const Head& exact, const Head& computed) {
   std::vector<double> errors;
   for (int64_t r = 0; r < exact.rows; ++r) errors.push_back(double(computed.logprobs[size_t(r)]) - exact.truth(r).logprob);
@@ -41,7 +41,7 @@ double logprob_error(const Head& exact, const Head& computed) {
 
 Gradient coefficients(const Head& m) { return {random_floats(m.rows), random_floats(m.rows), {}, {}}; }
 
-/// dz, dh and dW of the CPU op, and what each element of dh and dW may be off by.
+/// dh and dW of the CPU op, and how far each element of them may be off.
 struct Expected {
   std::vector<float> dh, dw;
   std::vector<double> dh_bound, dw_bound;
@@ -212,7 +212,7 @@ TEST(gradients_match_the_cpu_op) {
     for (const auto& s : shapes) {
       for (const bool tied : {false, true}) {
         for (const bool with_entropy : {false, true}) {
-          if (s[0] > 100 && tied != with_entropy) continue;  // time
+          if (s[0] > 100 && tied != with_entropy) continue;  // saves time
           Head m(s[0], s[1], s[2], tied);
           m.temperature = 0.8f;
           m.forward();
@@ -267,9 +267,9 @@ double distance(const std::vector<T>& got, const std::vector<double>& exact, dou
 
 }  // namespace
 
-// The bound of docs/explanation/numerics.md: what is rounded on the way moves dw no further than 3e-3, about what h in bf16 instead
-// of f32 moves it, and dh no further than 4e-3, about twice what storing it in bf16 does. On a device with a vocabulary of
-// models, which takes fibers minutes.
+// The bound of docs/explanation/numerics.md: what is rounded on the way moves dw no further than 3e-3, about
+// what h in bf16 instead of f32 moves it, and dh no further than 4e-3, about twice what storing it in bf16
+// does. A device also takes a vocabulary as large as a model's, which would take fibers minutes.
 TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
   NEEDS_DEVICE;
   for (const auto& [scale, vocabulary] : {std::pair{1.0f, 1000}, std::pair{4.0f, on_shim() ? 1000 : 131072},
@@ -291,7 +291,8 @@ TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
   }
 }
 
-// More rows than a chunk has: the second chunk is added to the first. And a chunk of more rows than a pass has.
+// There are more rows than a chunk has, so the second chunk is added to the first, and a chunk has more rows
+// than a pass.
 TEST(chunks_of_rows_add_up) {
   NEEDS_DEVICE;
   Head m(2060, 8, 9);

@@ -1,8 +1,9 @@
-// What a device alone can decide about the head on a Hopper: a row's bits among 1, 64, 256 and 300 of them, and whether
-// f32 weights, which threads read and the copy engine overwrites, are ever read too late. On fibers the same, small.
+// What a device alone can decide about the head on a Hopper: a row's bits among 1, 64, 256 and 300 of them,
+// and whether f32 weights, which threads read and the copy engine overwrites, are ever read too late. Fibers
+// run the same cases, small.
 //
-// Mutants tried on fibers, each killed: a stage released while its products run; the last stage of k lost; a ring's parity
-// never flipped; the shim's wgmma rounding at 16 columns only.
+// Mutants tried on fibers, each killed: a stage released while its products run; the last stage of k lost; a
+// ring's parity never flipped; the shim's wgmma rounding at 16 columns only.
 #include "apart.h"
 #include "each_way.h"
 #include "head.h"
@@ -86,7 +87,7 @@ struct Repeated {
     }
     synchronize();
   }
-  /// How many passes differ from the first one.
+  /// How many passes have other results than the first one.
   template <class T>
   int different(const DeviceArray<T>& all) const {
     const std::vector<T> values = all.download();
@@ -125,8 +126,8 @@ TEST(the_f32_head_is_right_a_hundred_times) {
   }
 }
 
-// On 132 multiprocessors two tiles a block and more, of 16, 64 and 128 rows: rings that start in the middle, finished
-// tiles that take the place of others.
+// On 132 multiprocessors a block has two tiles or more, of 16, 64 and 128 rows: rings start in the middle,
+// and finished tiles take the place of others.
 TEST(every_tile_of_a_block_is_right) {
   NEEDS_HOPPER;
   for (const bool tied : {false, true}) {

@@ -1,4 +1,4 @@
-// The head's gradient by chunks of rows: which sums dW consists of. Its values are in lm_head.test.cc.
+// The head's gradient by chunks of rows: which sums dW consists of. lm_head.test.cc tests its values.
 //
 // Mutants tried on fibers, each killed: chunks of 2048 rows whatever is asked; dW of the first chunk only; the first chunk's
 // inputs for all. Of passes within a chunk, by chunks_of_rows_add_up of lm_head.test.cc: all of them write dz of the first;
@@ -13,7 +13,8 @@ using namespace hone::test;
 
 #ifdef HONE_HAVE_CUDA
 
-// dW's order of rows is the chunk's and nothing else's: whole chunks, each a sum from zero, added one after the other.
+// Only the chunk decides the order in which dW's rows are summed: each chunk from zero, and chunks one after
+// the other.
 TEST(a_chunk_of_any_size_is_one_sum_of_dw) {
   NEEDS_DEVICE;
   for (const bool tied : {false, true}) {

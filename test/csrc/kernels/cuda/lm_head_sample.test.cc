@@ -47,7 +47,7 @@ Samples cpu_sample(const Head& m, const std::vector<SamplingParams>& params) {
   return out;
 }
 
-/// Every row's logits are given, as bf16 numbers: W is the identity.
+/// A head whose rows have the given logits, which are bf16 numbers: W is the identity.
 Head with_logits(const std::vector<std::vector<float>>& logits) {
   const int64_t v = int64_t(logits[0].size()), c = (v + 7) / 8 * 8;
   Head m(int64_t(logits.size()), c, v, true);
@@ -58,7 +58,8 @@ Head with_logits(const std::vector<std::vector<float>>& logits) {
   return m;
 }
 
-/// What params leave of the logits, in f64, by sorting. *margin: how near the cut by mass or min-p was to another.
+/// The distribution after truncation by params, in f64, by sorting. *margin: how near the cut by mass or
+/// min-p is to another.
 std::vector<double> truth_of(const std::vector<double>& logits, const SamplingParams& params, double* margin = nullptr) {
   const size_t n = logits.size();
   std::vector<double> p(n);
@@ -108,7 +109,7 @@ std::vector<double> whole_of(const std::vector<double>& logits, const SamplingPa
   return truth_of(logits, {params.temperature, 0, 1.0f, 0.0f});
 }
 
-/// How far the token stays behind the best of those with p above 0, by tempered logit and the noise of row r's key.
+/// How far `token` is below the best token with p above 0, by tempered logit plus the noise of row r's key.
 double behind(const std::vector<double>& logits, const std::vector<double>& p, float temperature, int64_t r, int32_t token) {
   const auto noisy = [&](size_t v) {
     const uint32_t word = key_of(r).words(uint32_t(v / 4))[v % 4];
@@ -236,7 +237,7 @@ TEST(draws_follow_what_is_kept_and_report_the_whole_distribution) {
   }
 }
 
-// Logits in steps of 1/2 have many ties; every row has params of its own. What was kept shows in who wins.
+// Logits in steps of 1/2 have many ties; every row has its own params. Which token wins shows what was kept.
 TEST(truncation_keeps_the_set_that_sorting_keeps) {
   NEEDS_DEVICE;
   int checked = 0;
@@ -338,7 +339,7 @@ TEST(nan_and_infinity_show_in_their_row_only) {
   }
 }
 
-// More rows than one launch takes.
+// There are more rows than one launch takes.
 TEST(chunks_of_rows_have_their_own_params_and_keys) {
   NEEDS_DEVICE;
   std::vector<std::vector<float>> logits(270, kLogits);

@@ -1,19 +1,20 @@
-// The head on Hopper beside its portable kernels: the same bits on the shim, which sums a step of 16 in f64 whatever the
-// instruction; everywhere the same bits of a row whatever the tile it falls into. What the values must be is in
-// lm_head.test.cc and lm_head_sample.test.cc, which run by both kernels.
+// The head's Hopper kernels against its portable ones: the same bits on the shim, which sums a step of 16 in
+// f64 whatever the instruction; everywhere a row has the same bits whatever tile it falls into.
+// lm_head.test.cc and lm_head_sample.test.cc test the values, with both kernels.
 //
-// Mutants tried on fibers, each killed: one set of fragments; high parts first; sums never started anew, promoted every
-// 256, not added to those before, read without a wait; the last stage lost; a stage released while its products run,
-// never, by eight lanes a warp, by one group only; one product more in flight; either fence left out; the parity of
-// `empty`; bytes announced fewer; barriers not shown; more registers than there are; the other group's weights, or its
-// place in the tile; halves of a fragment or of the sums swapped; ids in their own order in the fragments only; no
-// swizzle; boxes of k, of outputs and of either kind of transposed weights; rows of the first tile, the first step or
-// without their pitch; ids cut off at the map's edge; the portable kernel for 16 or for 64 rows. Of tiles one after the
-// other: the finished tile's parity never flipped; it is written before it was read, read before it was written, given
-// back before it was read, or lies among the stages; one warp less announces it; the groups' ring begins anew, or a
-// stage of a promotion is never released; a stage less is filled; rows and outputs of a tile exchanged; the first tile
-// only; the copying warp finishes tiles too; sums of the tile before kept. Not observable: both groups calling the
-// epilogue for the same rows.
+// Mutants tried on fibers, each killed: one set of fragments; high parts first; sums never started anew,
+// promoted every 256, not added to those before, read without a wait; the last stage lost; a stage released
+// while its products run, never, by eight lanes a warp, by one group only; one product more in flight; either
+// fence left out; the parity of `empty`; bytes announced fewer; barriers not shown; more registers than there
+// are; the other group's weights, or its place in the tile; halves of a fragment or of the sums swapped; ids
+// in their own order in the fragments only; no swizzle; boxes of k, of outputs and of either kind of
+// transposed weights; rows of the first tile, the first step or without their pitch; ids cut off at the map's
+// edge; the portable kernel for 16 or for 64 rows. Of tiles one after the other: the finished tile's parity
+// never flipped; it is written before it was read, read before it was written, given back before it was read,
+// or lies among the stages; one warp less announces it; the groups' ring begins anew, or a stage of a
+// promotion is never released; a stage less is filled; rows and outputs of a tile exchanged; the first tile
+// only; the copying warp finishes tiles too; sums of the tile before kept. Not observable: both groups
+// calling the epilogue for the same rows.
 #include "core/cuda/check.h"
 #include "each_way.h"
 #include "head.h"
@@ -38,7 +39,7 @@ void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_TRUE(same_bits(a.data(), b.data(), int64_t(a.size())));
 }
 
-/// Everything the head makes of m, by the kernels that are on.
+/// All results of the head m, by the kernels that are in use.
 struct Results {
   Head m;
   Gradient g;
@@ -64,7 +65,7 @@ struct Shape {
   int64_t rows, width, vocabulary, gap;
 };
 
-/// Everything by both kernels, f32 and tied weights.
+/// Expects equal results by both kernels, with f32 and with tied weights.
 void expect_same_by_both(const Shape& s) {
   for (const bool tied : {false, true}) {
     Head m(s.rows, s.width, s.vocabulary, tied);
@@ -104,9 +105,9 @@ TEST(blocks_take_tile_after_tile_wherever_their_ring_stands) {
   }
 }
 
-// The promise behind tiles of 16, 64 and 128 rows: an element of m64n16k16 is that of m64n64k16 and of m64n128k16. On the
-// shim it holds because the shim says so, and what shows is that no tile takes another instruction: wgmma truncates
-// here, mma.sync does not. A GPU has to show the rest.
+// The promise behind tiles of 16, 64 and 128 rows: an element of m64n16k16 is that of m64n64k16 and of
+// m64n128k16. On the shim it holds by construction, so all that the test shows there is that no tile takes
+// another instruction: wgmma truncates here, mma.sync does not. A GPU has to show the rest.
 TEST(a_row_has_the_same_bits_in_a_tile_of_any_height) {
   NEEDS_HOPPER;
   [[maybe_unused]] const Truncating here;

@@ -58,7 +58,7 @@ struct Matrix {
     v.row_stride = stride;
     return v;
   }
-  /// What is there now; counts a failure if anything between the rows was written.
+  /// The matrix as it is now; fails the test if anything between the rows was written.
   std::vector<float> download() const {
     const std::vector<float> memory = bf16 ? from_bf16(halves.download()) : floats.download();
     std::vector<float> out;
@@ -100,7 +100,7 @@ struct Options {
 };
 
 void check_linear(Shape s, Options o) {
-  if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // views that do not start at 16 bytes are refused there
+  if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // wgmma refuses views that do not start at 16 bytes
     o.x_gap *= 8;
     o.x_shift *= 8;
   }
@@ -137,7 +137,7 @@ Options random_options(bool transposed) {
           odd ? random_int(1, 9) : 8 * random_int(0, 1), odd ? random_int(0, 7) : 0, random_int(0, 3)};
 }
 
-/// Row counts at the edges of every tile.
+/// Numbers of rows at the edges of every tile.
 const std::vector<int64_t> kRowCounts{1, 2, 15, 16, 17, 63, 64, 65, 130, 256, 257};
 
 }  // namespace
@@ -218,7 +218,8 @@ TEST(the_order_of_a_sum_does_not_depend_on_how_the_weights_lie) {
   EXPECT_TRUE(same_bits(straight.download().data(), across.download().data(), m * n));
 }
 
-// The shim sums a step of 16 in f64 whatever the instruction: what is left to differ is the order, and the pipeline.
+// The shim sums a step of 16 in f64 whatever the instruction: only the order, or a faulty pipeline, can
+// differ.
 TEST(on_the_shim_both_kernels_have_the_same_bits) {
   if (!on_shim()) SKIP("the shim only");
   const auto by_both = [](int64_t rows, int64_t columns, const auto& product) {
@@ -231,7 +232,8 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
     EXPECT_EQ(int(got.size()), 2);
     EXPECT_TRUE(same_bits(got.front().data(), got.back().data(), rows * columns));
   };
-  // More tiles than blocks that stay (two a device of two processors, four of the small ones), and every kind of tile.
+  // Every kind of tile, and more tiles than persistent blocks, of which two processors run two, or four small
+  // ones.
   for (const Shape s : {Shape{140, 264, 136}, {260, 136, 1096}, {70, 136, 1096}}) {
     const Matrix x = random_matrix(s.m, s.k, true), w = random_matrix(s.n, s.k, true), dy = random_matrix(s.m, s.n, true);
     by_both(s.m, s.n, [&](const TensorView& y) {
@@ -246,8 +248,8 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
 TEST(bias_and_what_was_there_are_added_to_the_bare_sum_in_f32_and_rounded_once) {
   NEEDS_DEVICE;
   each_way([] {
-    // Whole tiles and edges on both sides, odd columns, pieces that are added up; pairs that may be written at once, and
-    // those that may not.
+    // Whole tiles and edges on both sides, odd columns, pieces that are added up; pairs of values that may be
+    // written at once, and pairs that may not.
     for (const Shape& s : {Shape{140, 136, 40}, {70, 41, 40}, {3, 136, 1024}}) {
       const Matrix x = random_matrix(s.m, s.k, true), w = random_matrix(s.n, s.k, true);
       const Matrix bare(s.m, s.n, false, poison(s.m * s.n));
@@ -336,7 +338,7 @@ TEST(what_a_device_cannot_do_is_refused) {
   wide.storage = DType::kF32;
   EXPECT_THROWS(linear(stream, {x.view(), wide, {}, y.view(), false, &scratch()}), Code::kShape);
   EXPECT_THROWS(linear(stream, {master.view(), packed(w, false), {}, y.view(), false, &scratch()}), Code::kShape);
-  kernels::cuda::force_portable(true);  // on a Hopper the pieces are a cluster's
+  kernels::cuda::force_portable(true);  // on a Hopper a cluster adds up the pieces
   EXPECT_THROWS(linear(stream, {x.view(), packed(w, false), {}, y.view()}), Code::kInternal);  // pieces, no scratch
   kernels::cuda::force_portable(false);
   EXPECT_THROWS(pack_matrix(stream, {master.view(), false, {8, 1024, DType::kBF16, w.view().data, true}}),

@@ -1,4 +1,4 @@
-// How products are cut up, and the byte layouts of Hopper's operands against the tables of the PTX ISA and against others.
+// How products are cut up, and the byte layouts of Hopper's operands against the PTX ISA, CuTe and Triton.
 // Mutants of the layouts tried, each killed: offsets exchanged or halved, the mode 2, an address not cut to 18 bits, steps of
 // 8 or 32 k.
 #include "kernels/cuda/matmul_plan.h"
@@ -40,7 +40,7 @@ uint32_t copied_byte(uint32_t base, bool lines_inside, uint32_t line, uint32_t k
 TEST(wgmma_reads_every_element_where_the_copy_engine_put_it) {
   for (const bool lines_inside : {false, true}) {
     for (const uint32_t base : {0u, 1024u, 49152u, 196608u}) {
-      for (uint32_t group = 0; group < 4; ++group) {  // 64 rows of A, or nothing of B, into the operand
+      for (uint32_t group = 0; group < 4; ++group) {  // an offset of 64 rows a group in A; B has none
         const uint32_t first = group * 64, origin = base + hopper_byte(lines_inside, first, 0);
         int wrong = 0;
         for (uint32_t k = 0; k < kHopperDepth; ++k) {

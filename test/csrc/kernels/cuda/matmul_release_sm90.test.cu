@@ -1,6 +1,6 @@
-// Which machine code a device takes out of a release's: the products of this program are compiled for sm_80, sm_90a and
-// as PTX of compute_90 (CMakeLists.txt), unlike those of a build for one GPU. On anything but 9.0a the body of a Hopper
-// kernel is a trap, so that a wrong choice cannot pass.
+// Which of a release's machine codes a device takes: the products of this program are compiled for sm_80,
+// sm_90a and as PTX of compute_90 (CMakeLists.txt), unlike those of a build for one GPU. On anything but 9.0a
+// the body of a Hopper kernel is a trap, so that a wrong choice cannot pass.
 #include "core/cuda/launch.cuh"
 #include "device.h"
 #include "kernels/cuda/matmul.h"

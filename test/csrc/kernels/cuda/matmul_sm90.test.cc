@@ -27,7 +27,7 @@ Arena& scratch() {
   return arena;
 }
 
-/// A bf16 matrix in both places.
+/// A bf16 matrix, on the host and on the device.
 struct Matrix {
   int64_t rows, columns;
   std::vector<float> values;
@@ -46,7 +46,8 @@ struct Matrix {
 };
 
 Matrix random_matrix(int64_t rows, int64_t columns) { return {rows, columns, random_floats(rows * columns)}; }
-/// Small enough that no sum of this file needs more than 24 bits: exact whatever the order and the rounding.
+/// Integers so small that no sum of this file needs more than 24 bits: exact whatever the order and the
+/// rounding.
 Matrix integers(int64_t rows, int64_t columns) {
   std::vector<float> values(size_t(rows * columns));
   for (float& x : values) x = float(random_int(-4, 4));
@@ -69,7 +70,7 @@ void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_TRUE(a.size() == b.size() && same_bits(a.data(), b.data(), int64_t(a.size())));
 }
 
-/// Elements all over y [rows, columns] against sums in f64 of `depth` products that `product` gives.
+/// Compares elements all over y [rows, columns] with f64 sums of `depth` products, which `product` gives.
 template <class Product>
 void expect_sums(const std::vector<float>& y, int64_t columns, int64_t depth, double slack, const Product& product) {
   int64_t wrong = 0;
@@ -167,7 +168,7 @@ TEST(a_sum_is_truncated_or_rounded_the_same_for_both_signs) {
 #endif
 }
 
-// If all were equal, `deterministic` would cost nothing: on a device only noted.
+// If all bits were equal, `deterministic` would cost nothing. A device only notes how many are.
 TEST(wgmma_and_mma_sync_agree_and_their_bits_are_noted) {
   NEEDS_HOPPER;
   struct Shape { int64_t m, n, k; };

@@ -22,7 +22,7 @@ struct MuonState {
   std::vector<float> param, buffer, grad;
 };
 
-/// Random; with a rank, a gradient of that rank and no momentum yet, as in a first step.
+/// A random state; if `rank` is given, with a gradient of that rank and no momentum yet, as in a first step.
 MuonState muon_state(int64_t rows, int64_t columns, int64_t rank = 0) {
   const int64_t n = rows * columns;
   MuonState s{rows, columns, random_floats(n), random_floats(n), random_floats(n)};
@@ -118,7 +118,7 @@ TEST(muon_with_a_scale_that_is_nan_changes_nothing_and_a_zero_gradient_no_weight
   MuonState still = state;
   still.buffer.assign(still.buffer.size(), 0.0f), still.grad = still.buffer;
   const MuonOutcome wanted = muon_on_cpu(still, 1.0f), got = muon_on_device(still, 1.0f);
-  EXPECT_TRUE(got.param == wanted.param);  // only decayed
+  EXPECT_TRUE(got.param == wanted.param);  // weights only decay
 }
 
 TEST(muon_without_scratch_is_refused) {

@@ -129,7 +129,7 @@ TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
   AdamWArgs a = arguments(1);
   a.param = param.view(DType::kF32, {n}), a.m = m.view(DType::kF32, {n}), a.v = v.view(DType::kF32, {n});
   a.grad = grad.view(DType::kF32, {n});
-  a.packed = f32(packed.data() + 1, {n});  // not at 16 bytes
+  a.packed = f32(packed.data() + 1, {n});  // does not start at 16 bytes
   adamw(device_stream(), a);
   std::vector<float> wanted = param.download(), got = packed.download();
   EXPECT_TRUE(std::isnan(got[0]));
@@ -144,7 +144,8 @@ TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
 
 namespace {
 
-/// Squares of x, and of 2 x and x added up, on the device, then the clip factor of all.
+/// Computes on the device the sum of squares of x, then of 2 x plus that of x, and the clip factor of both
+/// totals.
 float scale_on_device(const std::vector<float>& x, double clip, double& total) {
   const auto n = int64_t(x.size());
   std::vector<float> twice = x;

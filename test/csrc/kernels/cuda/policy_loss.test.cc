@@ -1,5 +1,5 @@
 // The objectives on the device against the CPU op: the formulas are shared (kernels/policy_loss_terms.h) and proved there;
-// here it is how a block walks its sequence and adds up.
+// here it is tested how a block walks its sequence and adds up.
 #include "kernels/policy_loss.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Outputs {
 /// Sequences longer than a block, empty, fully masked and of one token; ratios near 1.
 struct Batch {
   PolicyLossArgs args;
-  bool weighted = false;  // tokens
+  bool weighted = false;  // tokens have weights
   std::vector<float> logprobs, behavior, proximal, reference, entropies, advantages, token_advantages, token_weights, token_penalties;
   std::vector<uint8_t> mask;
   std::vector<int32_t> starts{0}, group_sizes;
@@ -54,7 +54,7 @@ struct Batch {
     for (int64_t t = 0; t < T; ++t) mask.push_back(uint8_t(t % 5 != 1));
     if (S > 2) std::fill(mask.begin() + starts[2], mask.begin() + starts[3], uint8_t(0));
   }
-  /// Supervised, without what only policies have.
+  /// Whether the batch is supervised and has none of the arrays that only policies have.
   bool bare() const { return args.objective == Objective::kSupervised && behavior.empty(); }
   bool corrected() const { return args.correction != Correction::kNone; }
   int64_t tokens() const { return starts.back(); }

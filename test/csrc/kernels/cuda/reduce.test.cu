@@ -41,7 +41,7 @@ __global__ void exchange_kernel(int* out) {
   for (int i = 0; i < kResults; ++i) out[32 * i + lane] = results[i];
 }
 
-/// The same by the definition in the CUDA programming guide.
+/// exchange_kernel's results by the definitions in the CUDA programming guide.
 std::vector<int> exchanges() {
   std::vector<int> out(32 * kResults);
   const auto value = [](int lane) { return lane * lane + 3; };

@@ -20,7 +20,8 @@ namespace {
 struct Shape {
   int64_t rows, width, gap;
 };
-// A lone value, tails, rows off every boundary, more rows than a strip, the widest row of a warp, rows of a block.
+// A single value, tails, unaligned rows, more rows than a strip, the widest row that a warp takes, rows that
+// a block takes.
 const Shape kShapes[] = {{1, 1, 0}, {3, 8, 8}, {70, 64, 16}, {5, 41, 3}, {33, 40, 4}, {2, 1024, 0}, {3, 1032, 8}, {35, 2053, 1}};
 
 struct Norm {
@@ -117,7 +118,8 @@ TEST(a_row_alone_has_the_bits_it_has_among_others) {
 
 TEST(the_weight_gradient_of_many_strips_is_the_sum_in_f64) {
   NEEDS_DEVICE;
-  // More strips than one block adds up: a full block of them, and a second with a whole strip and a part of one.
+  // There are more strips than one block adds up: a full block, and a second with a whole strip and a part of
+  // one.
   const int64_t rows = kernels::cuda::kNormFan * kernels::cuda::kNormStrip + 33;
   Norm m({rows, 8, 0});
   const DeviceArray<uint16_t> x(to_bf16(m.x)), dy(to_bf16(m.dy)), dx(m.size());
@@ -142,7 +144,8 @@ TEST(the_weight_gradient_of_many_strips_is_the_sum_in_f64) {
     const std::vector<float> got = dweight.download();
     if (run == 0) first = got;
     EXPECT_TRUE(got == first);
-    // A chain of 32 terms in f32, the row's own factor, and a rounding or two at the end.
+    // The tolerance covers a chain of 32 terms in f32, the row's own factor, and a rounding or two at the
+    // end.
     for (size_t c = 0; c < 8; ++c) EXPECT_NEAR(got[c], sum[c], 4e-7 * size[c] + 1.2e-7 * std::fabs(sum[c]));
   }
 }

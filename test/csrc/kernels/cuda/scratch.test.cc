@@ -1,4 +1,4 @@
-// Numbers worked out by hand; that kernels keep within them is what every parity test shows, whose arenas are of this size.
+// Sizes worked out by hand. Parity tests, whose arenas have these sizes, show that kernels keep within them.
 #include "kernels/cuda/scratch.h"
 
 #include "check.h"
@@ -15,7 +15,7 @@ TEST(sizes_are_those_worked_out_by_hand) {
   EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072, 2048), 256 * 1024 * 28 + 256 * 131072 * 4);
   EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072, 2048), int64_t(2048) * 131072 * 2);
   EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(1 << 20, 131072, 8192), int64_t(8192) * 131072 * 2);
-  // Of fewer rows than a chunk has, as many: then a draw's 256 rows are more.
+  // With fewer rows than a chunk the gradient takes that many; then a draw's 256 rows take more.
   EXPECT_EQ(kernels::cuda::lm_head_scratch_bytes(256, 131072, 8192), kernels::cuda::lm_head_scratch_bytes(256, 131072, 2048));
   // [1024, 4096]: 16 tiles of columns, so 8 pieces of k, each of 512; 256 rows at most.
   EXPECT_EQ(kernels::cuda::linear_scratch_bytes(1000, 1024, 4096), 8 * 256 * 1024 * 4);

@@ -61,7 +61,7 @@ TEST(extreme_gates_are_finite) {
   std::vector<float> wanted(8);
   swiglu({}, {f32(both.data(), {1, 16}), f32(wanted.data(), {1, 8})});
   const std::vector<float> got = from_bf16(y.download());
-  // The CPU clamps the exponent at 88: what should vanish is 6e-9 there.
+  // The CPU clamps the exponent at 88, so that a value that should vanish is 6e-9 there.
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(got[i], wanted[i], bf16_rounding(double(wanted[i])) + 1e-7);
 }
 
@@ -74,7 +74,8 @@ struct Shape {
   bool gelu;
 };
 
-/// y and gate_up of linear and swiglu one after the other, or of both at once; gate_up is NaN where it was not written.
+/// y and gate_up by linear and then swiglu, or by one op that does both; gate_up is NaN where it is not
+/// written.
 std::vector<std::vector<uint16_t>> gated_product(const Shape& s, const DeviceArray<uint16_t>& x, const DeviceArray<uint16_t>& w,
                                                  bool at_once, bool keep) {
   const int64_t pitch = 2 * s.width + 8;

@@ -1,5 +1,5 @@
-// Hopper's copy engine, barriers and wgmma by a product of one tile of small integers, which is exact in any order and
-// which any misplaced element changes; and what the shim says to kernels that are wrong.
+// Tests Hopper's copy engine, barriers and wgmma by a product of one tile of small integers, which is exact
+// in any order and which any misplaced element changes; and the shim's faults for kernels that are wrong.
 #include "kernels/cuda/tma.cuh"
 
 #include <functional>
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
 #ifdef HONE_CUDA_SHIM
   const Mistake mistake = asked;
 #else
-  constexpr Mistake mistake = Mistake::kNone;  // or ptxas would hold up products for branches that are not taken
+  constexpr Mistake mistake = Mistake::kNone;  // untaken branches would make ptxas hold up products
 #endif
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const tile_a = shared + (1024 - shared_address(shared) % 1024) % 1024;
@@ -120,7 +120,8 @@ struct Lines {
   }
 };
 
-/// How many sums are not the product's. The tile starts at odd places and reaches beyond both operands' ends.
+/// How many sums differ from the product's. The tile starts at odd places and reaches beyond both operands'
+/// ends.
 template <int kColumns, int kLinesA, int kLinesB, Left kLeft = Left::kShared>
 int wrong_sums(Mistake mistake) {
   const Lines a(80, 88, kLinesA), b(kColumns + 8, 88, kLinesB);

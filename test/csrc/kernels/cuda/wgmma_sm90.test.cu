@@ -1,9 +1,10 @@
-// Whether an element of wgmma's has the same bits wherever it lies: at 16, 64, 128 and 256 columns, in any column and any
-// row, with its left operand in shared memory or in registers. It is not documented, and every promise about Hopper's
-// products rests on it. The shim says so of itself; only a device can decide it.
+// Whether an element of wgmma's has the same bits wherever it lies: at 16, 64, 128 and 256 columns, in any
+// column and any row, with its left operand in shared memory or in registers. This is not documented, and
+// every promise about Hopper's products rests on it. On the shim it is true by construction; only a device
+// can decide it.
 //
-// Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, with the left operand in
-// registers only; one column that rounds up.
+// Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, with the left
+// operand in registers only; one column that rounds up.
 #include "kernels/cuda/wgmma.cuh"
 
 #include <map>
@@ -83,7 +84,7 @@ __global__ void __launch_bounds__(128) chain_kernel(const __grid_constant__ CUte
 
 constexpr int64_t kLinesA = 80, kLinesB = 384;
 
-/// Random lines of k values, and every product of two that has been seen: the first one counts.
+/// Random lines of k values, and the first sum that was seen of every pair of lines.
 struct Chain {
   int64_t depth;
   std::vector<float> a, b;
@@ -120,7 +121,7 @@ struct Chain {
     multiply<kColumns, Left::kRegisters>(0, 5);
     multiply<kColumns, Left::kRegisters>(16, 128);
   }
-  /// Largest error against f64, as a share of the root of the products' squares.
+  /// The largest error against f64, relative to the root of the products' squares.
   double error() const {
     double most = 0;
     for (const auto& [lines, sum] : seen) {
