@@ -16,7 +16,7 @@ struct Rollout {
   std::vector<uint32_t> versions, oldest_kv;
   engine::Finish finish = engine::Finish::kRunning;
 };
-/// By request id and attempt.
+/// Rollouts by request id and attempt.
 using Rollouts = std::map<std::pair<uint64_t, int32_t>, Rollout>;
 
 inline void gather(const engine::StepOutput& step, Rollouts& into) {
@@ -67,7 +67,7 @@ inline model::ModelConfig small_gpu_decoder(bool decorated = false) {
   return c;
 }
 
-/// Makes its distributions neither uniform nor certain.
+/// Scales the head so that distributions are neither uniform nor certain.
 inline void scale_head(model::Parameters& parameters) {
   const TensorView head = parameters.head();
   Arena staging(parameters.staging_bytes(head), "test");
@@ -77,7 +77,8 @@ inline void scale_head(model::Parameters& parameters) {
   });
 }
 
-/// Embeddings (and the tied head) scaled so that distributions are neither uniform nor certain.
+/// Random weights with embeddings (and tied head) scaled so that distributions are neither uniform nor
+/// certain.
 inline std::shared_ptr<const model::WeightSnapshot> random_weights(const model::ModelConfig& config, uint64_t seed,
                                                                    uint32_t version) {
   model::Parameters parameters(config);

@@ -22,7 +22,7 @@ To converted(From x, DType from, DType to, int64_t wanted_overflow = -1) {
 }
 float f32_of(uint16_t bits, DType type) { return converted<float>(bits, type, DType::kF32); }
 
-/// Finite non-negative values of a 16-bit type; the bits are the indices.
+/// The finite non-negative values of a 16-bit type, indexed by their bits.
 std::vector<double> finite_values(DType type) {
   std::vector<double> out;
   const uint16_t infinity = type == DType::kF16 ? 0x7c00 : 0x7f80;
@@ -30,7 +30,7 @@ std::vector<double> finite_values(DType type) {
   return out;
 }
 
-/// Nearest value's bits, ties to the even one; one past the last is infinity.
+/// The nearest value's bits, ties to the even one; the index after the last is infinity.
 uint16_t nearest(const std::vector<double>& values, double x) {
   const double beyond = values.back() + (values.back() - values[values.size() - 2]);
   const double magnitude = std::fabs(x);

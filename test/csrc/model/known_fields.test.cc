@@ -1,4 +1,5 @@
-// Fields that no architecture reads: dropped, refused unless neutral, or unknown; and who is a mixture of experts.
+// Fields that no architecture reads: dropped, refused unless neutral, or unknown; and which configs are
+// mixtures of experts.
 #include "model/known_fields.h"
 
 #include "check.h"

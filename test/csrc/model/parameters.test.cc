@@ -52,7 +52,7 @@ LayerNames names_of(const std::string& arch) {
   return names;
 }
 
-/// Checks that the named tensors are a view's rows, one after another, and nothing else is.
+/// Checks that the named tensors, one after another, make up a view's rows.
 struct Walk {
   const Parameters& parameters;
   std::string layer, what;

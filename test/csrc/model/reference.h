@@ -21,7 +21,7 @@ using Vector = std::vector<double>;
 struct Reference {
   model::ModelConfig config;
   std::map<std::string, Vector> tensors;
-  std::function<void(int64_t layer, const Vector& x)> entered{};  // told of what enters each MLP, token after token
+  std::function<void(int64_t layer, const Vector& x)> entered{};  // called with what enters an MLP
 
   explicit Reference(const model::TensorBlock& from);
   const Vector& weight(int64_t layer, const char* name) const;
@@ -43,15 +43,16 @@ struct Reference {
   Vector gated(Vector gate_up, const Vector& down) const;
   Vector mlp(int64_t layer, const Vector& x) const;
   Vector router_logits(int64_t layer, const Vector& x) const;
-  /// Expert and weight of those that x goes to.
+  /// The experts that x goes to, and their weights.
   std::vector<std::pair<int64_t, double>> route(int64_t layer, const Vector& x) const;
-  /// x times a matrix [inputs, outputs] of an expert, and its bias; what gpt-oss's experts make of x.
+  /// turned(): x times an expert's matrix [inputs, outputs], plus its bias. limited_expert(): gpt-oss's
+  /// expert of x.
   Vector turned(int64_t layer, const std::string& name, int64_t expert, const Vector& x) const;
   Vector limited_expert(int64_t layer, int64_t expert, const Vector& x) const;
-  /// Adds what they make of x.
+  /// Adds the experts' weighted outputs for x.
   void mix(int64_t layer, const Vector& x, Vector& out) const;
 
-  /// Hidden states after the final norm, over logits_scaling, one per token of a single sequence.
+  /// Hidden states after the final norm, divided by logits_scaling, one per token of a single sequence.
   std::vector<Vector> hidden(const std::vector<int32_t>& ids) const;
 
   /// logprob[t] = log p(ids[t] | before), entropy[t] of the distribution that predicts ids[t]; t = 0 is 0.
@@ -152,7 +153,7 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   return all;
 }
 
-/// Larger than the default initialisation, so that norms, softmax and biases all bend.
+/// Draws larger values than the default initialisation, so that norms, softmax and biases all matter.
 inline void roughen(model::Parameters& parameters, uint64_t seed) {
   parameters.initialize(seed);
   std::mt19937_64 random(seed);

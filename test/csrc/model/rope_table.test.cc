@@ -21,7 +21,7 @@ TEST(frequencies_equal_those_of_transformers) {
     const auto wanted = test::numbers<double>(golden, "rope_inv_freq");
     const auto found = model::rope_frequencies(c.rope, c.head_dim);
     EXPECT_EQ(found.size(), wanted.size());
-    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i] / wanted[i], 1.0, 1e-6);  // theirs are f32
+    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i] / wanted[i], 1.0, 1e-6);  // goldens are f32
     EXPECT_NEAR(model::rope_attention_factor(c.rope), test::at(golden, "rope_attention_factor").as_double("g"), 1e-6);
   }
 }

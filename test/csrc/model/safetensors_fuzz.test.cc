@@ -84,7 +84,7 @@ class Fuzzer {
     for (size_t n = below(below(8) ? 4 : 60), i = 0; i < n; ++i) out += (i ? "," : "") + number();
     return out + "]";
   }
-  /// Right in its grammar, at random in what it says.
+  /// A header whose grammar is right and whose contents are random.
   std::string grown() {
     static constexpr const char* kTypes[] = {"F32", "BF16", "F16", "F64", "I8", "BOOL", "U64", "F8_E4M3", "f32", "", "C64"};
     std::string out = "{";

@@ -113,7 +113,7 @@ TEST(what_is_incomplete_is_refused_by_name) {
   EXPECT_TRUE(folder.weight("e_scale") && !folder.weight("e_scale")->quantized());
 }
 
-/// The same model with a matrix an expert, and with one tensor of all.
+/// One model is stored with a matrix for each expert, and with one tensor for all.
 TEST(experts_in_one_tensor_are_read_and_written_as_they_were) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (config.arch != "qwen3_moe") continue;

@@ -1,4 +1,5 @@
-// Transposed packs: as many bytes as are said, and a product with one is the product with the matrix the other way round.
+// Transposed packs take the predicted bytes, and a product with one is the product with the transposed
+// matrix.
 #include "check.h"
 #include "model/network.h"
 #include "model/reference.h"
@@ -9,7 +10,7 @@ namespace {
 using namespace hone;
 using kernels::PackedMatrix;
 
-/// d W of a row d, in f64.
+/// Checks that a product with `turned` is d W for a random row d, by f64 sums.
 void expect_turned(const std::string& name, const TensorView& w, const PackedMatrix& turned) {
   EXPECT_TRUE(turned.n == w.dim(1) && turned.k == w.dim(0));
   const std::vector<float> d = test::random_floats(w.dim(0));
@@ -22,7 +23,7 @@ void expect_turned(const std::string& name, const TensorView& w, const PackedMat
   }
 }
 
-/// Of an expert whose matrix may lie turned.
+/// The same check for an expert, whose matrix may lie transposed.
 void expect_expert(const std::string& name, const TensorView& all, size_t e, const PackedMatrix& packed, bool lies_turned, const PackedMatrix& turned) {
   const TensorView w = model::matrix_of(all, e, packed, lies_turned);
   if (!lies_turned) return expect_turned(name, w, turned);
@@ -55,7 +56,7 @@ TEST(every_matrix_is_turned_and_takes_what_is_said) {
         expect_expert(name, from.experts_down, e, packed.experts_down[e], packed.experts_turned, to.experts.down[e]);
       }
     }
-    EXPECT_EQ(arena.peak(), arena.capacity());  // of the layer that takes most
+    EXPECT_EQ(arena.peak(), arena.capacity());  // the layer that takes most fills it
   }
 }
 

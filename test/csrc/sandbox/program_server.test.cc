@@ -71,7 +71,8 @@ std::string open_beside_the_pipes() {
 const std::array<sock_filter, 1> kAllow{{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
 const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAllow.data()), sizeof kAllow};
 
-/// A text that stands nowhere in this program: each character is the one after that of the text.
+/// The secret with every character replaced by the next, so that the secret itself is nowhere in this
+/// program.
 constexpr std::string_view kShifted = "tfdsfu!pg!bopuifs!svo";
 
 std::string secret() {
@@ -106,7 +107,7 @@ int secrets_in_memory() {
   return found;
 }
 
-/// What the process of a run does: the first word of its job says.
+/// What the process of a run does, according to the first word of its job.
 [[noreturn]] void obey(uint64_t memory_bytes) {
   const std::string job = read_to_end(0);
   if (job == "spin") {
@@ -213,7 +214,7 @@ class Host {
   }
 
  private:
-  /// 0 where there is none.
+  /// The process of the server's first run; 0 if there is none.
   pid_t first_run() const {
     pid_t run = 0;
     std::ifstream(proc_of(pid_) + "/task/" + std::to_string(pid_) + "/children") >> run;
@@ -298,7 +299,7 @@ TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
 TEST(a_run_has_nothing_of_another_in_its_memory) {
   Host host;
   host.ask(3, "sleep " + secret(), 60000);
-  EXPECT_TRUE(host.run("scan " + secret(), 60000).texts[0] != "0");  // it finds what is there
+  EXPECT_TRUE(host.run("scan " + secret(), 60000).texts[0] != "0");  // a scan finds its own copy
   host.ask(2, "scan", 60000);
   EXPECT_EQ(host.answer().texts[0], std::string("0"));
   host.call_off(3);
@@ -306,7 +307,7 @@ TEST(a_run_has_nothing_of_another_in_its_memory) {
 }
 
 TEST(a_run_has_its_pipes_and_dev_null_and_nothing_else) {
-  for (const bool is_third_open : {false, true}) {  // as the server starts
+  for (const bool is_third_open : {false, true}) {  // when the server starts
     if (is_third_open) dup2(2, 3);
     else close(3);
     Host host;
@@ -329,7 +330,7 @@ TEST(no_server_starts_without_a_filter) {
       const int nothing = open("/dev/null", O_RDWR);
       for (int fd : {0, 1, 2}) dup2(nothing, fd);
       serve_programs(kAllowBytes.first(size), 30);
-      _exit(0);  // a run, or the end of the requests
+      _exit(0);  // reached in a run, or when requests end
     }
     int code = 0;
     waitpid(server, &code, 0);

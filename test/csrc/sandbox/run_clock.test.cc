@@ -32,7 +32,7 @@ TEST(a_run_is_slow_when_it_has_spent_its_limit) {
 TEST(what_passes_is_spent_unless_it_waited) {
   EXPECT_EQ(RunClock(kNone, 100, 2).spent(101.5), 1.5);
   EXPECT_EQ(RunClock(getpid(), 100, 2).spent(100.0625), 0.0625);
-  // A clock that says more has passed than this process can have waited for.
+  // By the clock more time has passed than this process can have waited for.
   const double spent = RunClock(getpid(), 0, 2).spent(1e6);
   EXPECT_TRUE(spent > 9e5 && spent <= 1e6);
 }

@@ -18,7 +18,7 @@ namespace {
 
 AddedToken token(int id, const char* content) { return {id, content, false, false, false, false, true}; }
 
-/// "[id:text]" and plain text.
+/// Added tokens as "[id:text]", the text between them as "{text}".
 std::string split(const std::vector<AddedToken>& tokens, const std::string& text, bool spell = false) {
   TokenFinder finder;
   for (const AddedToken& t : tokens) finder.add(&t, t.content);

@@ -79,7 +79,7 @@ class Backtracking {
         return longer || (count >= low && then(at));
       };
       if (!possessive) return from(0, i);
-      size_t end = 0;  // of the first way alone
+      size_t end = 0;  // where the first way ends
       std::function<bool(size_t, size_t)> most = [&](size_t count, size_t at) {
         if (count < high && one->run(t, at, c, [&](size_t next) { return most(count + 1, next); })) return true;
         end = at;
@@ -144,7 +144,7 @@ class Backtracking {
     const struct { const char* name; uint8_t classes; } kClasses[] = {
         {"\\p{L}\\p{M}", text::kLetter | text::kUpperish | text::kLowerish}, {"\\p{P}\\p{S}", text::kSymbol},
         {"\\p{L}", text::kLetter}, {"\\p{N}", text::kNumber}, {"\\s", text::kSpace},
-        // Written in the patterns only in these groups.
+        // The patterns have these classes only in these groups.
         {"\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}", text::kUpperish}, {"\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}", text::kLowerish}};
     for (const auto& [name, classes] : kClasses) {
       if (take(name)) return [classes = classes](uint32_t c, bool) { return (text::char_classes()[c] & classes) != 0; };

@@ -35,7 +35,8 @@ Ids merged_by_definition(const Rules& rules, Ids ids) {
   }
 }
 
-/// Of an id to base 4: ids here are texts of the digits 1 to 3, so that one id is one text.
+/// The number of an id's base-4 digits. Ids here spell texts of the digits 1 to 3, so that one id is one
+/// text.
 int digits(int32_t id) { return id == 0 ? 0 : 1 + digits(id >> 2); }
 
 Merger merger_of(const Rules& rules) {

@@ -4,7 +4,7 @@
 
 namespace hone::test {
 
-/// Of this process so far: what else the machine does is no part of it.
+/// The processor time of this process so far, whatever else the machine does.
 inline double processor_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
 
 }  // namespace hone::test

@@ -118,7 +118,7 @@ TEST(time_is_linear_whatever_the_text) {
       while (text.size() < 100000) text += unit;
       const double start = processor_seconds();
       for (size_t at = 0; at < text.size();) at = std::max(at + 1, scan(text, at));
-      EXPECT_TRUE(processor_seconds() - start < 2);  // the square of it takes a minute under sanitizers
+      EXPECT_TRUE(processor_seconds() - start < 2);  // quadratic time would be a minute under sanitizers
     }
   }
 }

@@ -1,4 +1,5 @@
-// Which matrices are formed again, and when; what they are: test/csrc/model/adapters.test.cc, contract/adapters.test.cc.
+// Which matrices are formed again, and when. Their values: test/csrc/model/adapters.test.cc,
+// contract/adapters.test.cc.
 #include "trainer/adapted_weights.h"
 
 #include "check.h"
@@ -21,7 +22,7 @@ TEST(what_no_adapter_changes_is_formed_once_for_each_base) {
   const model::LayerViews& layer = base.layer(1);
   EXPECT_TRUE(weights.form(layer.o, true).data == layer.o.data);
   const TensorView qkv = weights.form(layer.qkv, true);
-  EXPECT_NEAR(qkv.as<float>()[0], layer.qkv.as<float>()[0] + 0.5f, 1e-6);  // 2 / 2 times two products of 0.5 and 0.5
+  EXPECT_NEAR(qkv.as<float>()[0], layer.qkv.as<float>()[0] + 0.5f, 1e-6);  // alpha / rank times 2 * 0.5 * 0.5
   const int64_t k_row = model.q_width() * model.width;
   EXPECT_EQ(qkv.as<float>()[k_row], layer.qkv.as<float>()[k_row]);
   weights.packed();

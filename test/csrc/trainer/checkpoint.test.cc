@@ -97,8 +97,8 @@ TEST(moments_in_bf16_resume_to_the_bit_and_take_half) {
     t->parameters_changed();
     train(*t, 3);
   }
-  EXPECT_TRUE(copy(a) != copy(c));      // the draws are those of the seed
-  EXPECT_TRUE(copy(a) != copy(exact));  // and matter
+  EXPECT_TRUE(copy(a) != copy(c));      // draws depend on the seed
+  EXPECT_TRUE(copy(a) != copy(exact));  // and change the weights
   a.save(folder / "a", "");
   exact.save(folder / "exact", "");
   b.load(folder / "a");
@@ -163,7 +163,7 @@ struct Sharded {
     std::sort(out.begin(), out.end());
     return out;
   }
-  /// Reads into fresh objects, which must stay untouched if it throws.
+  /// Reads into fresh objects; if that throws they must be untouched.
   CheckpointState read() {
     model::Parameters p(config);
     Optimizer o(config, {});

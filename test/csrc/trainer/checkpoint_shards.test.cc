@@ -65,7 +65,7 @@ std::vector<float> weights_of(Trainer& trainer) {
 
 using Body = std::function<void(Trainer&, int rank)>;
 
-/// `size` ranks; 0: one trainer that divides nothing.
+/// Runs `body` on `size` ranks, or, if 0, with one trainer that divides nothing.
 std::vector<std::string> with_trainers(int size, const TrainerConfig& config, const Body& body) {
   if (size == 0) {
     TrainerConfig alone = config;
@@ -172,7 +172,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   return names;
 }
 
-/// Stages where `save` saves, trains on, and only then writes.
+/// Like save(), but stages the checkpoint, trains on, and only then writes it.
 void save_later(int size, const TrainerConfig& config, const std::string& folder) {
   const auto body = [&](Trainer& trainer, dist::Communicator* ranks) {
     trainer::StagedCheckpoint staged;
@@ -324,7 +324,7 @@ TEST(a_rank_that_cannot_write_ends_the_save_for_all_and_leaves_the_old_folder) {
   EXPECT_TRUE(contents(folder / "x") == before);
 }
 
-/// Ends the process by SIGKILL when its rank 1 comes to the n-th collective.
+/// Kills the process by SIGKILL when its rank 1 makes the n-th collective.
 class Mortal final : public dist::Communicator {
  public:
   Mortal(dist::Communicator& group, int last) : group_(group), left_(last) {}
@@ -348,7 +348,8 @@ class Mortal final : public dist::Communicator {
   int left_;
 };
 
-/// Saves over `folder` in a process of its own, which dies at the n-th collective of the save. Whether it died.
+/// Saves over `folder` in a process of its own, which is killed at the n-th collective. Returns whether it
+/// was.
 bool save_and_die(const std::string& folder, int collective) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -378,7 +379,7 @@ TEST(a_process_killed_anywhere_in_a_save_leaves_the_old_checkpoint_or_the_new_on
       const bool old = trainer.load(folder / "x") != "new";
       EXPECT_EQ(trainer.version(), old ? 17u : 99u);
     }));
-    // Until the last collective, in which rank 0 has the folder in its place already, it is the old one.
+    // Rank 0 puts the new folder in place just before the last collective: until then it is the old one.
     if (contents(folder / "x") != before) EXPECT_TRUE(!save_and_die(folder / "x", collective + 1));
   }
   EXPECT_TRUE(crashes >= 5);

@@ -58,13 +58,13 @@ TEST(ranges_are_read_across_pieces_and_files) {
 TEST(pieces_that_do_not_make_up_their_tensor_are_refused) {
   using Pieces = std::vector<std::pair<std::string, std::pair<int64_t, std::vector<int64_t>>>>;
   const Pieces wrong[] = {{{"a.weight[0:7]", {0, {7}}}, {"a.weight[8:20]", {8, {12}}}},   // a gap
-                          {{"a.weight[0:9]", {0, {9}}}, {"a.weight[8:20]", {8, {12}}}},   // twice
-                          {{"a.weight[0:8]", {0, {8}}}, {"a.weight[7:14]", {7, {7}}}, {"a.weight[15:20]", {15, {5}}}},  // both
+                          {{"a.weight[0:9]", {0, {9}}}, {"a.weight[8:20]", {8, {12}}}},   // element 8 twice
+                          {{"a.weight[0:8]", {0, {8}}}, {"a.weight[7:14]", {7, {7}}}, {"a.weight[15:20]", {15, {5}}}},  // both faults
                           {{"a.weight[0:7]", {0, {7}}}},                                  // no end
                           {{"a.weight[1:20]", {1, {19}}}},                                // no beginning
                           {{"a.weight[0:20]", {0, {20}}}, {"a.weight[20:21]", {20, {1}}}},  // more than all
                           {{"a.weight", {0, {5, 4}}}},                                    // another shape
-                          {{"a.weight[0:19]", {0, {19}}}, {"a.weight", {0, {4, 5}}}}};    // both, if it opens at all
+                          {{"a.weight[0:19]", {0, {19}}}, {"a.weight", {0, {4, 5}}}}};    // a piece and the whole, if it opens
   for (const Pieces& pieces : wrong) {
     const test::TemporaryFolder folder("wrong");
     write(folder / "1", pieces);

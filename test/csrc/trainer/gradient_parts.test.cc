@@ -35,7 +35,7 @@ double brute(const std::vector<float>& a, const std::vector<float>& b) {
 
 double norm(const std::vector<float>& a) { return std::sqrt(brute(a, a)); }
 
-/// P parts of a size that neither blocks nor pieces divide.
+/// Random gradients of `parts` parts, each of n elements.
 std::vector<std::vector<float>> random_gradients(int64_t n, int32_t parts) {
   std::vector<std::vector<float>> out(static_cast<size_t>(parts), std::vector<float>(size_t(n)));
   for (auto& gradient : out) {
@@ -67,7 +67,7 @@ TEST(products_are_those_of_a_plain_sum_on_any_number_of_threads) {
   }
 }
 
-/// As many as give every sequence of add_logprobs' cycle to every part.
+/// A batch with enough sequences that each part has every kind of sequence of add_logprobs' cycle.
 Batch some_batch(int64_t vocabulary, int64_t sequences = 8) {
   Batch b;
   b.groups = 2;
@@ -114,7 +114,7 @@ struct Fixture {
   GradientParts parts(const StepOptions& o, const std::vector<int32_t>& part_of, int32_t n) {
     return trainer.gradient_parts(batch.view(), o, part_of.data(), n);
   }
-  /// The gradient of one part is what gradients() holds where it comes last.
+  /// The gradient of one part: gradients() holds it after the part has come last.
   std::vector<float> gradient_of(const StepOptions& o, const std::vector<int32_t>& part_of, int32_t part) {
     std::vector<int32_t> last = part_of;
     for (int32_t& p : last) p = p == part;
@@ -143,7 +143,8 @@ Batch only(const Batch& all, int32_t part) {
   return out;
 }
 
-/// A mean over the tokens of the batch, and not over its sequences: a batch of fewer tokens divides by fewer.
+/// Whether the loss is a mean over the batch's tokens, not its sequences: a batch of fewer tokens divides by
+/// fewer.
 bool per_token(Objective objective) {
   return objective == Objective::kDapo || objective == Objective::kCispo || objective == Objective::kSupervised;
 }

@@ -1,5 +1,6 @@
-// What micro-batches add to gradients, on its way to its owners: by ranks and by blocks of rows, in their order. Mutants:
-// test/mutants/csrc-trainer.json.
+// How the gradients of micro-batches reach their owners: added up over ranks and over blocks of rows, in
+// their order.
+// Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/gradient_rounds.h"
 
 #include "check.h"
@@ -15,14 +16,14 @@ using trainer::GradientRounds;
 
 constexpr Sharding::Stage kStages[] = {Sharding::Stage::kOptimizer, Sharding::Stage::kGradients};
 
-/// (((0 + 1e8) - 1e8) + 0.1) is not what any other order of the three gives.
+/// ((0 + 1e8) - 1e8) + 0.1 is 0.1 in f32; an order that does not add 0.1 last gives 0.
 constexpr float kParts[] = {1e8f, -1e8f, 0.1f};
 
 void fill(const std::vector<TensorView>& views, float value) {
   for (const TensorView& view : views) std::fill_n(view.as<float>(), view.numel(), value);
 }
 
-/// A layer is finished before the next is begun, as a backward does it.
+/// Fills the gradients as a backward does: a layer is finished before the next is begun.
 void backward(const std::vector<model::Gradients>& targets, const model::ModelConfig& config, const std::vector<float>& values) {
   for (size_t b = 0; b < targets.size(); ++b) fill({targets[b].embedding(), targets[b].final_norm(), targets[b].head()}, values[b]);
   for (int64_t l = config.layers - 1; l >= 0; --l) {
@@ -34,7 +35,7 @@ void backward(const std::vector<model::Gradients>& targets, const model::ModelCo
   }
 }
 
-/// One round of `size` ranks, of which the first `given` have gradients; each has `sequence` blocks where it is alone.
+/// Rounds of `size` ranks, of which the first `given` have gradients; one rank alone has `sequence` blocks.
 void check_round(Sharding::Stage stage, int size, int sequence, int given, float wanted) {
   const model::ModelConfig config = tiny_config();
   const auto said = on_ranks(size, [&](dist::Communicator& ranks) {
@@ -50,7 +51,7 @@ void check_round(Sharding::Stage stage, int size, int sequence, int given, float
     const auto targets = rounds.targets(whole);
     EXPECT_EQ(targets.size(), size_t(size == 1 ? sequence : 1));
     std::vector<float> shard(size_t(layout.elements(ranks.rank())), 0.0f);
-    for (int round = 0; round < 2; ++round) {  // the second adds up from zeros again
+    for (int round = 0; round < 2; ++round) {  // the second starts from zeros again
       std::fill(shard.begin(), shard.end(), 0.0f);
       rounds.begin(whole, {given, shard.data()});
       std::vector<float> values;
@@ -60,7 +61,7 @@ void check_round(Sharding::Stage stage, int size, int sequence, int given, float
     }
     int64_t right = 0, zeros = 0;
     for (const float x : shard) right += x == wanted, zeros += x == 0.0f;
-    EXPECT_TRUE(right > 0 && right + zeros == int64_t(shard.size()));  // what pads tensors is 0
+    EXPECT_TRUE(right > 0 && right + zeros == int64_t(shard.size()));  // padding is 0
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
 }

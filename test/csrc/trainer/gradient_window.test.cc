@@ -18,7 +18,7 @@ using trainer::ShardLayout;
 
 model::ModelConfig config_of(const model::ModelConfig& base) {
   model::ModelConfig c = base;
-  c.vocabulary = 700;  // more than a bucket
+  c.vocabulary = 700;  // the embedding exceeds a bucket
   return c;
 }
 
@@ -42,7 +42,7 @@ struct Passage {
     const model::Activations saved = model::forward_training(Stream{}, *weights, rows, arena);
     std::vector<float> dhidden(size_t(9 * c.width));
     for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
-    const TensorView head = grads.head();  // as the head's backward does, before all else
+    const TensorView head = grads.head();  // stands for the head's backward, which comes first
     for (int64_t i = 0; i < head.numel(); ++i) head.as<float>()[i] += float(i % 7);
     model::backward(Stream{}, *weights, rows, saved, f32(dhidden.data(), {9, c.width}), model::one_block(rows, grads), arena);
   }

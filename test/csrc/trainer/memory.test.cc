@@ -1,4 +1,5 @@
-// What a trainer is said to take against what the arenas of a real one hold after a step, to the byte.
+// The memory that a trainer is predicted to take, against what the arenas of a real one hold after a step, to
+// the byte.
 #include "trainer/memory.h"
 
 #include "check.h"
@@ -36,7 +37,7 @@ struct Batch {
   }
 };
 
-/// Bytes that a trainer holds after a step, and that it was said to take.
+/// Checks that a trainer holds, after a step, the bytes that it was predicted to take.
 void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* pool) {
   config.packed_tokens = 40;
   const Batch batch(config.packed_tokens);
@@ -66,7 +67,7 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
   EXPECT_EQ(Arena::live_bytes(where), before);
 }
 
-/// With sizes that a GPU takes.
+/// A tiny model with sizes that a GPU takes.
 model::ModelConfig gpu_model() {
   model::ModelConfig model = test::tiny_config();
   model.width = 40, model.head_dim = 16, model.mlp_width = 56, model.vocabulary = 64;
@@ -104,9 +105,9 @@ int64_t taken_by_ranks(int size, const model::ModelConfig& model, const TrainerC
     o.objective = kernels::Objective::kSupervised;
     made.parameters_changed();
     EXPECT_EQ(made.step(batch.view(), o).micro_batches, 1);
-    trainer::first_of_ranks(ranks, 0);  // all have made their step
+    trainer::first_of_ranks(ranks, 0);  // waits until all have made their step
     if (ranks.rank() == 0) taken = Arena::live_bytes(Memory::kHost) - before;
-    trainer::first_of_ranks(ranks, 0);  // and all are there until it was counted
+    trainer::first_of_ranks(ranks, 0);  // keeps all alive until rank 0 has counted
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
   return taken;
@@ -133,7 +134,7 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
         // A rank without a micro-batch has no activations: there is one, which is rank 0's.
         const auto bytes = trainer::trainer_bytes(model, config, 4, 1, {rank, size});
         planned += bytes.total() + snapshot.tensors() + snapshot.rope_tables;
-        // Of its block of all weights a rank has the pages of its own alone (weight_window.test.cc).
+        // Of its block of all weights a rank holds only its own pages (weight_window.test.cc).
         if (divided) planned += model::parameter_bytes(model) - (bytes.parameters - trainer::weight_window_bytes(layout, model.layers));
       }
       const int64_t idle = (size - 1) * trainer::packed_batch_bytes(40, 4);
@@ -142,7 +143,7 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
   }
 }
 
-/// Micro-batches of 80 tokens: of one trainer alone, or of two that have 40 rows each.
+/// Micro-batches of 80 tokens, which one trainer has alone, or two have with 40 rows each.
 TEST(ranks_that_have_a_micro_batch_together_take_what_they_are_said_to_take) {
   model::ModelConfig model = test::switch_configs()[3].second;
   using Stage = trainer::Sharding::Stage;
@@ -163,7 +164,7 @@ TEST(ranks_that_have_a_micro_batch_together_take_what_they_are_said_to_take) {
         }
         EXPECT_EQ(taken, planned);
       }
-      EXPECT_EQ(activations[2] * 2, activations[1]);  // half of every array: of so many rows none is rounded up
+      EXPECT_EQ(activations[2] * 2, activations[1]);  // half of every array: here none is rounded up
     }
   }
 }
@@ -216,7 +217,7 @@ TEST(on_a_gpu_too) {
     check(model, config, nullptr);
     config.adapters = {8, 8.0f, {"q_proj", "down_proj"}, 1};
     check(model, config, nullptr);
-    model.vocabulary = 160;  // too large an embedding for the scratch: what it took is given back
+    model.vocabulary = 160;  // an embedding too large for the scratch: its memory is given back
     EXPECT_EQ(trainer::trainer_bytes(model, config, 4, 1).first_packing, 160 * model.width * 4);
     check(model, config, nullptr);
   }

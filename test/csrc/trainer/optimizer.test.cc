@@ -34,7 +34,7 @@ struct Fixture {
   }
 };
 
-/// One update with gradients multiplied by `scale`, by way of clipping a norm of 1.
+/// One update with gradients multiplied by `scale`, which is given as the clip of a norm of 1.
 Optimizer::Applied apply(Optimizer& optimizer, Fixture& f, float lr, float muon_lr, double scale = 1.0) {
   double squares = (1.0 - 1e-6) * (1.0 - 1e-6);
   const TensorView total{&squares, DType::kF64, {1}};
@@ -52,7 +52,7 @@ TEST(adamw_follows_the_formula_with_decay_groups_and_clip) {
     test::Reference m(optimizer.m()), v = m, p = start;
     const double lr = 0.01;
     for (int step = 1; step <= 3; ++step) {
-      const double scale = 1.0 / (step * step);  // Adam forgets a constant one
+      const double scale = 1.0 / (step * step);  // a constant scale cancels in Adam
       double change = 0.0, weight = 0.0;
       for (const auto& spec : f.p.specs()) {
         const double decay = decay_all || spec.shape.size() == 2 ? double(c.weight_decay) : 0.0;
@@ -135,14 +135,14 @@ TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
   }
 }
 
-/// The whole block in host memory.
+/// A copy of the whole block in host memory.
 std::vector<float> values(const model::TensorBlock& p) {
   Arena staging(p.staging_bytes(p.flat()), "test");
   const float* const x = p.read(p.flat(), staging).as<float>();
   return {x, x + p.flat().numel()};
 }
 
-/// The same parameters and gradients here and on a GPU, and an optimizer for each.
+/// The same parameters and gradients on the CPU and on a GPU, with an optimizer for each.
 struct TwoSides {
   const Device device{Stream::Backend::kCuda, nullptr};
   const Stream& stream = device.stream();
@@ -167,7 +167,7 @@ struct TwoSides {
   Optimizer::Applied apply_on_cpu(double squares, double clip) {
     return cpu.apply(Stream{}, f.p, f.g, {&squares, DType::kF64, {1}}, {0.1f, 0.2f, clip});
   }
-  /// The packs, tensor by tensor, and whether they are what packing the parameters would give.
+  /// packs(): a snapshot's packs, tensor by tensor. packed(): whether they are those that packing would give.
   std::vector<std::vector<std::byte>> packs(const model::WeightSnapshot& of) const {
     std::vector<std::vector<std::byte>> out;
     for (const model::WeightSnapshot::Part& part : of.parts(p)) {
@@ -257,7 +257,7 @@ TEST(on_a_gpu_moments_in_bf16_are_the_cpus) {
     both.apply(norm * norm, norm / 4);
     both.apply_on_cpu(norm * norm, norm / 4);
   }
-  EXPECT_TRUE(values(both.p) == values(both.f.p));  // each step moves by what the last ones rounded
+  EXPECT_TRUE(values(both.p) == values(both.f.p));  // a step depends on how earlier ones rounded
 }
 
 TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {
@@ -305,7 +305,7 @@ TEST(moments_that_visit_the_device_have_the_bits_of_those_that_stay_there) {
         EXPECT_TRUE(one.update_norm == other.update_norm && one.weight_norm == other.weight_norm);
         if (!skipped) visit.apply_on_cpu(squares, most);
       }
-      EXPECT_TRUE(values(visit.p) == values(visit.f.p));  // the CPU's, which knows no windows
+      EXPECT_TRUE(values(visit.p) == values(visit.f.p));  // the CPU's optimizer has no windows
       EXPECT_TRUE(values(visit.p) == values(stay.p));
       EXPECT_EQ(visit.gpu.steps, 4);
       for (auto moment : {&Optimizer::m, &Optimizer::v}) {

@@ -1,4 +1,4 @@
-// Packs against those that a snapshot makes at once, and who may see them change.
+// Packs against those of a snapshot that is made at once, and which readers may see them change.
 #include "trainer/packed_weights.h"
 
 #include <vector>
@@ -124,7 +124,7 @@ TEST(a_base_that_changes_is_not_written_into_what_a_reader_of_an_older_version_h
   const auto held = f.weights.snapshot();
   const std::vector<std::byte> head = bytes(held->head);
   f.weights.advance(nullptr, 1);
-  f.weights.snapshot();  // which no reader holds, and whose head is that of the first
+  f.weights.snapshot();  // no reader holds it, and its head is the first one's
   f.change_base();
   f.weights.snapshot();
   EXPECT_TRUE(bytes(held->head) == head);

@@ -1,4 +1,5 @@
-// All ranks go on or none does, each with a reason; reports are whole. Mutants: test/mutants/csrc-trainer.json.
+// All ranks go on or none does, and each says why; reports are whole. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/rank_agreement.h"
 
 #include <cmath>
@@ -124,7 +125,7 @@ TEST(micro_batches_are_dealt_one_after_another) {
   EXPECT_TRUE(dealt(all, 6, 7).empty());
 }
 
-/// What the rank that had a sequence would have written about it.
+/// Writes what the rank that has these sequences reports about them.
 void fill(const test::Batch& batch, const MicroBatch& which, StepLosses& losses, StepReport& report) {
   for (const int32_t i : which.sequences) {
     losses.loss[size_t(i)] = i + 0.25;

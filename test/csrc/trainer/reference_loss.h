@@ -72,7 +72,7 @@ inline void add_logprobs(Batch& batch, const Reference& model, double temperatur
   }
 }
 
-/// Loss of the whole step as the formulas of the goldens state it; gspo, grpo and supervised.
+/// The loss of the whole step, for gspo, grpo and supervised, as the goldens' formulas state it.
 inline double reference_loss(const Reference& model, const Batch& batch, const trainer::StepOptions& o) {
   using kernels::Objective;
   double loss = 0.0;

@@ -1,5 +1,5 @@
-// Rows to heads and back against plain loops, and the network of ranks that divide a micro-batch's rows against the one of
-// a process that has all of them. Mutants: test/mutants/csrc-trainer.json.
+// The exchange from rows to heads and back against plain loops, and the network on ranks that divide a
+// micro-batch's rows against one process that has all of them. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sequence_ranks.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using namespace hone;
 using model::RowRange;
 using trainer::SequenceRanks;
 
-/// What element (row, column) of the whole micro-batch is.
+/// The value of element (row, column) of the whole micro-batch.
 float element(int64_t row, int64_t column) { return float(row * 1000 + column); }
 
 /// Columns of the groups that rank p of K has, in their order.
@@ -84,7 +84,7 @@ TEST(what_each_found_out_about_its_rows_is_known_to_all) {
     for (const std::vector<RowRange>& parts : {std::vector<RowRange>{{0, 5}, {5, 2}}, {{0, 0}, {0, 7}}, {{0, 0}, {0, 0}}}) {
       std::vector<float> a = test::poison(7), b = test::poison(7);
       const RowRange own = parts[size_t(team.rank())];
-      const float tag = ranks.rank() < 2 ? 100.0f : 200.0f;  // teams keep apart
+      const float tag = ranks.rank() < 2 ? 100.0f : 200.0f;  // teams do not mix
       for (int64_t r = own.first; r < own.first + own.count; ++r) a[size_t(r)] = tag + float(r), b[size_t(r)] = tag - float(r);
       team.share(Stream{}, parts, {a.data(), b.data()});
       for (int64_t r = 0; r < parts[0].count + parts[1].count; ++r) {
@@ -108,7 +108,7 @@ TEST(what_is_exchanged_takes_the_bytes_it_was_said_to_take_in_the_streams_memory
       team.reserve(tokens);
       EXPECT_EQ(Arena::live_bytes(where) - before, trainer::sequence_ranks_bytes(stream, model, tokens, 2));
     }
-    const int64_t row = 2 * model.qkv_width() * dtype_bytes(activation_dtype(stream));  // in either direction
+    const int64_t row = 2 * model.qkv_width() * dtype_bytes(activation_dtype(stream));  // for both directions
     EXPECT_EQ(trainer::sequence_ranks_bytes(stream, model, 1024, 2), 512 * row);
   }
 }
@@ -142,20 +142,20 @@ struct Passage {
     }
     for (int32_t t = 0; t < tokens; ++t) {
       ids.push_back(int32_t(random() % uint64_t(config.vocabulary)));
-      if (t % 3 && t < tokens - 3) loss_rows.push_back(t);  // none in the last rows: with enough ranks one has none
+      if (t % 3 && t < tokens - 3) loss_rows.push_back(t);  // with enough ranks the last one has none
     }
     dhidden = test::random_floats(int64_t(loss_rows.size()) * config.width);
   }
   model::RowBlock block(int64_t p, int64_t K) const {
     return model::row_blocks(tokens, loss_rows.data(), int64_t(loss_rows.size()), K)[size_t(p)];
   }
-  /// Of the rows of `own`; hidden states of its loss rows.
+  /// Runs the rows of `own` forward and backward; returns the hidden states of its loss rows.
   std::vector<float> run(const model::RowBlock& own, model::HeadExchange* exchange,
                          const std::function<std::vector<model::BlockGradients>(const model::PackedRows&)>& blocks) const {
     std::vector<int32_t> outputs(loss_rows.begin() + own.outputs.first, loss_rows.begin() + own.outputs.first + own.outputs.count);
     for (int32_t& row : outputs) row -= int32_t(own.tokens.first);
     const auto R = int64_t(outputs.size()), T = own.tokens.count;
-    outputs.reserve(1);  // none is not no list
+    outputs.reserve(1);  // an empty list must not be null
     const model::PackedRows rows{.ids = i32(ids.data() + own.tokens.first, {T}), .positions = i32(positions.data() + own.tokens.first, {T}),
                                  .cu_seqlens = i32(starts.data(), {sequences + 1}), .loss_rows = i32(outputs.data(), {R}), .exchange = exchange};
     const int64_t most = exchange ? (tokens + exchange->ranks() - 1) / exchange->ranks() : T;
@@ -175,7 +175,8 @@ std::vector<float> flat_of(const model::Parameters& parameters) {
   return {from, from + parameters.flat().numel()};
 }
 
-/// K ranks with their rows against one process with all of them in K blocks, and that against one block.
+/// Compares K ranks, each with its rows, with one process that has all rows in K blocks, and that with one
+/// block.
 void check_passage(const model::ModelConfig& config, int K, int64_t T, DType storage, bool recompute) {
   model::Parameters parameters(config);
   test::roughen(parameters, 5);

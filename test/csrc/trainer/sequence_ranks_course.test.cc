@@ -1,6 +1,6 @@
-// Twenty steps of teams of ranks that have micro-batches together: to the bit those of one trainer alone that adds up the same
-// blocks of rows, and within the bound those of one that knows no blocks. What goes wrong in the middle of a pass is known to
-// all. Mutants: test/mutants/csrc-trainer.json.
+// Twenty steps of teams of ranks that share each micro-batch equal, to the bit, those of one trainer alone
+// that adds up the same blocks of rows, and within the bound those of one without blocks. All ranks learn
+// what goes wrong amid a pass. Mutants: test/mutants/csrc-trainer.json.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -30,7 +30,7 @@ TEST(teams_have_the_bits_of_one_trainer_alone_and_those_of_no_team_within_the_bo
     const StepOptions o = options_of(which ? Objective::kGspo : Objective::kSupervised);
     const Course alone = train(model, config_of(Sharding::Stage::kNone, false, 48), o, 7, nullptr);
     const Course solo = train(model, in_teams(Sharding::Stage::kOptimizer, true, 2, 24), o, 7, nullptr);
-    EXPECT_TRUE(alone.reports[0].micro_batches > 1);  // of 48 tokens: the budget is that of a team
+    EXPECT_TRUE(alone.reports[0].micro_batches > 1);  // of 48 tokens, a team's budget
     expect_near(solo, alone);
     for (const auto stage : {Sharding::Stage::kOptimizer, Sharding::Stage::kGradients, Sharding::Stage::kParameters}) {
       for (const int size : {2, 4}) {
@@ -101,7 +101,7 @@ TEST(a_checkpoint_of_teams_is_read_by_any_number_of_ranks) {
   }
 }
 
-/// One step of teams of two on the same weights; what each rank said.
+/// What each rank said in one step of teams of two on the same weights.
 struct Outcome {
   std::vector<std::string> said;
   std::vector<StepReport> reports;
@@ -128,9 +128,9 @@ Outcome one_step(Sharding::Stage stage, const Change& change, LocalFault fault =
     const TensorView flat = trainer.parameters().flat();
     const std::vector<float> before(flat.as<float>(), flat.as<float>() + flat.numel());
     out.said[size_t(rank)] = outcome([&] { out.reports[size_t(rank)] = trainer.step(batch.view(), o); });
-    const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise only the others have the rest
+    const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise a rank has only its part
     untouched[size_t(rank)] = trainer.version() == 0 && (!whole || same_bits(before.data(), flat.as<float>(), flat.numel()));
-    ++ended;  // the end of a rank's thread does not publish what the rank did not say
+    ++ended;  // all wait here, so that no rank's end tells others what its step did not
     for (int wait = 0; ended < 4 && wait < 30'000; ++wait) std::this_thread::sleep_for(milliseconds(2));
   });
   for (const std::string& text : ran) EXPECT_EQ(text, std::string("ok"));
@@ -143,7 +143,7 @@ constexpr Sharding::Stage kStages[] = {Sharding::Stage::kOptimizer, Sharding::St
 TEST(what_is_not_finite_is_named_by_all_and_skipped) {
   for (const auto stage : kStages) {
     const Outcome loss = one_step(stage, [](int, Batch& batch, StepOptions&) {
-      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();  // of sequence 5
+      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();  // in sequence 5
     });
     const Outcome gradient = one_step(stage, [](int, Batch& batch, StepOptions& o) {
       batch.add(std::vector<int32_t>(60, 7), 1, 3e38f, 1);
@@ -160,7 +160,7 @@ TEST(what_is_not_finite_is_named_by_all_and_skipped) {
   }
 }
 
-/// Its partner waits for it amid the pass: the group is given up, at once.
+/// The failing rank's partner waits for it amid the pass, so the group is given up at once.
 TEST(a_rank_that_fails_amid_a_pass_ends_the_step_for_all) {
   for (const auto stage : kStages) {
     const Outcome out = one_step(stage, [](int rank, Batch&, StepOptions& o) {
@@ -182,7 +182,7 @@ constexpr uint64_t kOfTeam = uint64_t(1) << 55;
 TEST(a_rank_that_dies_hangs_or_calls_something_else_amid_a_pass_raises_on_all) {
   using Kind = LocalFault::Kind;
   const auto nothing = [](int, Batch&, StepOptions&) {};
-  for (const uint64_t collective : {1, 3, 5, 8}) {  // to heads, to rows, what was found out, and in the backward
+  for (const uint64_t collective : {1, 3, 5, 8}) {  // to heads, to rows, sharing results, and in the backward
     for (const Kind kind : {Kind::kDies, Kind::kWrongCount}) {
       const Outcome out = one_step(Sharding::Stage::kGradients, nothing, {kind, 2, kOfTeam | collective});
       EXPECT_TRUE(out.untouched);

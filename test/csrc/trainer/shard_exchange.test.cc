@@ -1,4 +1,4 @@
-// Sums in the order of ranks, element by element; what comes back is what the owners have.
+// Sums are taken in the order of ranks, element by element; what is gathered back is what the owners have.
 // Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/shard_exchange.h"
 
@@ -56,7 +56,7 @@ TEST(gradients_are_added_in_the_order_of_ranks) {
       with_exchange(size, [&](dist::Communicator& ranks, const ShardLayout& layout, ShardExchange& exchange) {
         const std::vector<float> own = drawn(n, ranks.rank()), start = drawn(n, 99);
         std::vector<float> shard(static_cast<size_t>(layout.elements(ranks.rank()))), earlier(shard);
-        exchange.reduce(drawn(n, 7).data(), size, earlier.data());  // of which nothing may be left
+        exchange.reduce(drawn(n, 7).data(), size, earlier.data());  // nothing of it may remain
         for (size_t b = 0; b < layout.buckets().size(); ++b) {
           const ShardPart& part = layout.part(b, ranks.rank());
           std::copy_n(start.data() + part.offset, part.count, shard.data() + part.local);

@@ -39,7 +39,7 @@ inline Batch drawn_batch(const model::ModelConfig& config, int sequences, uint64
 inline TrainerConfig config_of(Sharding::Stage stage, bool exact, int64_t packed_tokens = 24) {
   TrainerConfig config;
   config.packed_tokens = packed_tokens;
-  config.optimizer.gradient_clip = 0.05f;  // below every norm here: the factor that clips matters
+  config.optimizer.gradient_clip = 0.05f;  // below every norm here, so that clipping acts
   config.optimizer.weight_decay = 0.01f;
   config.sharding = {stage, exact};
   return config;
@@ -60,7 +60,7 @@ struct Course {
   std::vector<StepReport> reports;
 };
 
-/// Steps on batches of the model's own making: behaviour is what the trainer scores before each.
+/// Trains on drawn batches whose behaviour log-probs the trainer itself scores before each step.
 inline Course train(const model::ModelConfig& model, const TrainerConfig& config, const StepOptions& o, int sequences,
              dist::Communicator* ranks) {
   Trainer trainer(model, config, nullptr, ranks);
@@ -106,7 +106,7 @@ inline bool same(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// Everything but times.
+/// Whether two reports are equal in everything but times.
 inline bool same_report(const StepReport& a, const StepReport& b) {
   return a.loss == b.loss && a.policy_loss == b.policy_loss && a.grad_norm == b.grad_norm && a.grad_scale == b.grad_scale &&
          a.update_norm == b.update_norm && a.weight_norm == b.weight_norm && a.skipped == b.skipped &&
@@ -124,7 +124,7 @@ inline bool same_course(const Course& a, const Course& b) {
 
 inline void expect_close(double a, double b) { EXPECT_NEAR(a, b, 1e-5 * std::max(1e-3, std::fabs(b))); }
 
-/// The bound of issue and docs: sums of gradients in another order, nothing else.
+/// The documented bound: only sums of gradients are taken in another order.
 inline void expect_near(const Course& a, const Course& b) {
   EXPECT_TRUE(relative(a.weights, b.weights) <= 1e-5);
   for (size_t s = 0; s < a.reports.size(); ++s) {

@@ -1,5 +1,6 @@
-// Against the optimizer of one rank, which has every moment: the same weights and moments to the bit, for the same clipped
-// gradients. Norms against sums over all elements. Mutants: test/mutants/csrc-trainer.json.
+// Sharded optimizers have the weights and moments of one rank's optimizer, which has every moment, to the bit
+// for the same clipped gradients; norms are compared with sums over all elements. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/sharded_optimizer.h"
 
 #include <cmath>
@@ -44,7 +45,7 @@ double norm(const float* a, const float* b, int64_t n) {
   return std::sqrt(sum);
 }
 
-/// The optimizer of one rank, given `scale`d gradients, three times.
+/// The optimizer of one rank; each step() gives it drawn gradients times `scale`.
 struct Whole {
   model::Parameters weights = drawn(1), before = drawn(1);
   trainer::Optimizer optimizer;

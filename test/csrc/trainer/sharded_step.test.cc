@@ -91,7 +91,7 @@ TEST(ranks_without_a_micro_batch_change_nothing) {
   }
 }
 
-/// Those of a batch, by ranks that score it; alone without a group.
+/// The scores of a batch by one of `ranks`, or, if that is null, by one trainer alone.
 std::vector<float> scores_of(const model::ModelConfig& model, const TrainerConfig& config, const Batch& batch, dist::Communicator* ranks) {
   Trainer trainer(model, config, nullptr, ranks);
   test::roughen(trainer.parameters(), 11);
@@ -117,13 +117,13 @@ TEST(ranks_and_teams_score_as_one_trainer_does) {
   }
 }
 
-/// Which micro-batches each rank scores; what it writes says who did.
+/// Checks which micro-batches each rank scores: the scores that it writes identify it.
 TEST(each_rank_or_team_scores_its_own_micro_batches_and_all_have_all_scores) {
   const model::ModelConfig model = tiny_config();
   Batch batch;
   for (int i = 0; i < 5; ++i) batch.add(std::vector<int32_t>(size_t(3 + i), 1), 1, 0.5f);
   const std::vector<trainer::MicroBatch> all = {{{4}, 7}, {{0, 3}, 9}, {{2}, 5}, {{1}, 4}, {{}, 0}};
-  const std::vector<int> owner = {1, 1, 0, 1, 0};  // team of each sequence's micro-batch, of two
+  const std::vector<int> owner = {1, 1, 0, 1, 0};  // which of two teams has a sequence's micro-batch
   for (const int team : {1, 2}) {
     TrainerConfig config = config_of(Sharding::Stage::kOptimizer, true);
     config.sharding.sequence = team;

@@ -14,7 +14,7 @@ namespace {
 using namespace hone;
 using namespace hone::test;
 
-/// A step of every rank on the same weights; what each said, and whether weights and version are as before.
+/// What each rank said in one step on the same weights, and whether weights and version are as before.
 struct Outcome {
   std::vector<std::string> said;
   std::vector<StepReport> reports;
@@ -54,7 +54,7 @@ Outcome one_step(int size, bool exact, const Change& change, Sharding::Stage sta
   return out;
 }
 
-/// Without the exact mode, with it, with gradients that come by layer, and with weights that do.
+/// Not exact; exact; exact with gradients handed on by layer; exact with weights fetched by layer.
 const std::pair<Sharding::Stage, bool> kModes[] = {{Sharding::Stage::kOptimizer, false},
                                                    {Sharding::Stage::kOptimizer, true},
                                                    {Sharding::Stage::kGradients, true},
@@ -97,7 +97,7 @@ TEST(a_rank_that_fails_ends_the_step_for_all_and_says_why) {
     const Outcome out = one_step(3, exact, [](int rank, Batch&, StepOptions& o, Trainer&) {
       o.objective = Objective::kCustom;
       o.slopes = [rank, asked = 0](const trainer::SlopesRequest& request) mutable {
-        if (rank == 1 && asked++ == 0) fail(Code::kData, "the objective cannot say.");  // and could say the next time
+        if (rank == 1 && asked++ == 0) fail(Code::kData, "the objective cannot say.");  // the next call succeeds
         std::fill_n(request.slopes, request.tokens, -0.1);
         std::fill_n(request.losses, request.sequences, 0.5);
       };
@@ -128,7 +128,7 @@ TEST(a_custom_objective_is_asked_by_each_rank_about_its_own_micro_batches) {
 
 TEST(a_rank_that_dies_in_a_step_is_noticed_by_all_others) {
   const model::ModelConfig model = tiny_config();
-  // Of a first step: agreement, weights, agreement, results, gradients, norms, weights, sums.
+  // The collectives of a first step: agreement, weights, agreement, results, gradients, norms, weights, sums.
   for (const uint64_t collective : {1, 2, 6, 9, 14, 20, 30}) {
     const auto said = on_ranks(
         3, [&](dist::Communicator& ranks) { train(model, config_of(Sharding::Stage::kOptimizer, true), options_of(Objective::kSupervised), 7, &ranks); },
@@ -207,7 +207,8 @@ TEST(a_new_optimizer_begins_with_empty_moments) {
   }
   EXPECT_EQ(norms[0][0], norms[1][0]);
   EXPECT_TRUE(norms[0][1] != norms[1][1]);
-  // A first AdamW step moves every weight by the rate, or by 0 where it has no gradient: the second of fresh moments too.
+  // A first AdamW step moves every weight by the rate, or by 0 if it has no gradient; after a reset so does
+  // every step.
   EXPECT_NEAR(norms[1][2] / norms[1][0], 1.0, 1e-2);
 }
 
@@ -227,7 +228,7 @@ TEST(scoring_that_fails_on_one_rank_fails_on_all_and_other_arguments_are_named) 
         trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());
       } catch (const Error&) {
         batch.tokens[0] = first;
-        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());  // ranks still know one another
+        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());  // the group still works
         after[size_t(ranks.rank())] = logprobs[size_t(batch.cu_seqlens[8]) - 1];
         throw;
       }

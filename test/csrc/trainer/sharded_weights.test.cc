@@ -1,4 +1,5 @@
-// What a rank keeps of weights that are divided, by what the system says is resident; what differs among ranks.
+// How much of divided weights a rank keeps, by the memory that the system says is resident; what differs
+// among ranks.
 // Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_weights.h"
 

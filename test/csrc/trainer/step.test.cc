@@ -1,7 +1,9 @@
-// Steps with a correction: the gradient of every weight of a network against central differences of the same step in f64, the
-// correction's weights held as they are at its start, or at the start of the batch where it has several updates.
+// Steps with a correction: the gradient of every weight of a network against central differences of the same
+// step in f64. The correction's weights are held as at the start of the step, or of the batch if it has
+// several updates.
 //
-// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds swapped on the way.
+// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds swapped on
+// the way.
 #include "trainer/step.h"
 
 #include <cmath>
@@ -19,7 +21,7 @@ using kernels::Objective;
 using test::Batch;
 using trainer::StepOptions;
 
-/// Per sequence, then per token of it.
+/// A value for each token of each sequence.
 using Table = std::vector<std::vector<double>>;
 
 Table logprobs_of(const test::Reference& model, const Batch& batch) {
@@ -28,7 +30,7 @@ Table logprobs_of(const test::Reference& model, const Batch& batch) {
   return out;
 }
 
-/// w_t: docs/explanation/numerics.md, from the log-probs at the start of the step.
+/// The weights w_t of docs/explanation/numerics.md, from the log-probs at the start of the step.
 Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
   Table weights = start;
   const double low = double(o.correction_low), high = double(o.correction_high);
@@ -55,7 +57,7 @@ Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
   return weights;
 }
 
-/// Log-probs at the start of the batch: each some hundredths from those at the start of this update.
+/// Log-probs at the start of the batch, each some hundredths away from those at the start of this update.
 Table moved_from(const Table& start, Batch& batch) {
   Table old = start;
   for (size_t i = 0; i < start.size(); ++i) {
@@ -67,7 +69,8 @@ Table moved_from(const Table& start, Batch& batch) {
   return old;
 }
 
-/// What a token's ratio is to: its own old log-prob; of GSPO's, so that the ratio is the sequence's as a value.
+/// The log-prob that a token's ratio is relative to: its own old one; with GSPO one that gives the sequence's
+/// ratio.
 Table ratio_base(const Table& start, const Table& old, const Batch& batch, Objective objective) {
   if (objective != Objective::kGspo) return old;
   Table base = start;
@@ -82,7 +85,7 @@ Table ratio_base(const Table& start, const Table& old, const Batch& batch, Objec
   return base;
 }
 
-/// Every ratio exp(now - base) is inside every clip.
+/// The loss, if every ratio exp(now - base) is inside every clip.
 double loss_of(const Table& now, const Table& base, const Table& weights, const Batch& batch, Objective objective) {
   double loss = 0.0;
   for (size_t i = 0; i < now.size(); ++i) {
@@ -160,7 +163,7 @@ TEST(gradients_with_a_correction_match_central_differences) {
 
 namespace {
 
-/// The rows of one sequence that a layer's experts get.
+/// By layer, the rows of one sequence that the layer's experts get.
 using Entered = std::map<int64_t, std::vector<std::vector<double>>>;
 
 std::vector<Entered> entered_of(test::Reference& model, const Batch& batch) {
@@ -182,7 +185,7 @@ std::vector<Entered> entered_of(test::Reference& model, const Batch& batch) {
   return out;
 }
 
-/// Which experts each of those rows went to.
+/// By sequence and layer, the experts that the rows of Entered go to.
 using Choices = std::vector<std::map<int64_t, std::vector<int64_t>>>;
 
 Choices choices_of(const test::Reference& model, const std::vector<Entered>& all) {
@@ -217,7 +220,7 @@ double router_loss_of(const test::Reference& model, const std::vector<Entered>& 
   return loss;
 }
 
-/// Of a step whose advantages are 0, so that there is no other loss.
+/// Checks the router's terms in a step whose advantages are 0, so that there is no other loss.
 void check_router_terms(const model::ModelConfig& config, const trainer::RouterLoss& router, int64_t packed_tokens) {
   trainer::TrainerConfig settings;
   settings.packed_tokens = packed_tokens;
@@ -262,7 +265,7 @@ TEST(terms_about_routers_and_their_gradients_match_central_differences) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (!config.mixes()) continue;
     for (const trainer::RouterLoss& router : {trainer::RouterLoss{0.5f, 0.0f}, trainer::RouterLoss{0.0f, 0.25f}, trainer::RouterLoss{0.5f, 0.25f}}) {
-      for (const int64_t packed : {8, 64}) check_router_terms(config, router, packed);  // a sequence a micro-batch, and all together
+      for (const int64_t packed : {8, 64}) check_router_terms(config, router, packed);  // one sequence each, and all in one
     }
   }
 }
@@ -300,7 +303,7 @@ TEST(an_update_keeps_the_version_where_it_is_told_to) {
   EXPECT_EQ(trainer.version(), 7u);
   const auto after = trainer.snapshot();
   EXPECT_EQ(after->version, 7u);
-  EXPECT_TRUE(after != before);  // a reader held the first: the weights are others
+  EXPECT_TRUE(after != before);  // a reader held the first, so the new weights are a copy
   o.keeps_version = false;
   trainer.step(batch.view(), o);
   EXPECT_EQ(trainer.version(), 8u);

@@ -1,4 +1,4 @@
-// Windows of host memory that are changed on the device, against the same change made in the host's memory.
+// Windows of host memory that are changed on the device, against the same change made on the host.
 #include "trainer/streamed_moments.h"
 
 #include <cstring>

@@ -1,4 +1,5 @@
-// Steps of a student by whole distributions of a teacher, each a trainer alone or one of several ranks, on the CPU or a GPU.
+// A student's steps by a teacher's whole distributions; each is a trainer alone or one of several ranks, on
+// CPU or GPU.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,7 @@ struct Said {
   std::vector<int32_t> ids;
 };
 
-/// k: how many likeliest tokens; 0: hidden states.
+/// What the teacher says of a batch: k likeliest tokens a row, or, if k is 0, its hidden states.
 inline Said said_by(Trainer& teacher, const Batch& batch, int64_t width, int64_t k) {
   const auto view = batch.view();
   const auto rows = size_t(view.step.counted_tokens);
@@ -32,7 +33,7 @@ inline trainer::TrainingBatch taught_view(const Batch& batch, const Said& said, 
   return view;
 }
 
-/// The student's, and what the teacher said on the way.
+/// The student's course, and what the teacher said on the way.
 struct TaughtCourse {
   Course course;
   std::vector<Said> said;

@@ -1,6 +1,7 @@
-// What a trainer says as a teacher, and what it refuses to be given of one. The divergence itself and its gradient:
-// kernels/divergence.test.cc; whole runs: test/e2e/distillation.test.ts.
-// Mutants tried, each killed: rows numbered within the micro-batch (rows); the head's tokens not compared (refusals).
+// What a trainer says as a teacher, and what it refuses to take from one. The divergence itself and its
+// gradient: kernels/divergence.test.cc; whole runs: test/e2e/distillation.test.ts.
+// Mutants tried, each killed: rows numbered within the micro-batch (rows); the head's tokens not compared
+// (refusals).
 #include "trainer/teacher_head.h"
 
 #include <cmath>

@@ -1,4 +1,5 @@
-// Where a backward writes: to all parameters' gradients, or to those of adapters and, of frozen norms, to none.
+// Where a backward writes: to all parameters' gradients, or to the adapters' alone, where frozen norms have
+// none.
 #include "trainer/trained_gradients.h"
 
 #include <algorithm>

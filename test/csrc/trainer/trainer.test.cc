@@ -62,7 +62,7 @@ std::vector<GradientCase> gradient_cases() {
           {"gspo + entropy + kl at T 0.7", everything}};
 }
 
-/// Every tensor, `samples` elements each: analytic against central differences of the f64 reference loss.
+/// Compares `samples` elements of every tensor's gradient with central differences of the f64 reference loss.
 void check_gradients(const char* model_name, const model::ModelConfig& config, const GradientCase& c, int samples) {
   Trainer trainer(config, TrainerConfig{}, nullptr);
   test::roughen(trainer.parameters(), test::random()());
@@ -116,7 +116,7 @@ struct Run {
   StepReport last;
 };
 
-/// Twenty steps from one seed: on-policy behaviour recorded by score, gspo with entropy.
+/// Steps from one seed by gspo with entropy; score() records the behaviour, so they are on-policy.
 Run run_steps(const model::ModelConfig& config, TrainerConfig options, ThreadPool* pool, const Batch& given, int steps) {
   Trainer trainer(config, options, pool);
   test::roughen(trainer.parameters(), 11);

@@ -42,7 +42,7 @@ struct Fixture {
   }
 };
 
-/// Norms by layer, the last of what is in none, and of everything.
+/// Norms by layer, then of what is in no layer, then of everything.
 std::vector<double> norms(const Parameters& g, int64_t layers) {
   std::vector<double> squares(size_t(layers) + 2);
   for (const auto& spec : g.specs()) {
@@ -109,7 +109,7 @@ TEST(a_reset_drops_moments_and_takes_the_new_options) {
   EXPECT_THROWS(Update(Stream{}, f.p, c), Code::kConfig);
 }
 
-/// No gradient reaches it (published_models.test.cc), and decay of all tensors leaves it out.
+/// No gradient reaches the correction (published_models.test.cc), and decay of all tensors leaves it out.
 TEST(the_correction_of_experts_keeps_its_bits) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (!config.experts.correction) continue;

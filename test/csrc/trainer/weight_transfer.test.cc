@@ -1,4 +1,5 @@
-// What receivers hand to engines against the sender's own snapshot, to the bit; and everything that must not be handed out.
+// What receivers hand to engines, against the sender's own snapshot to the bit; and what they must not hand
+// out.
 #include "trainer/weight_transfer.h"
 
 #include <atomic>
@@ -60,7 +61,7 @@ bool is_version(const model::WeightSnapshot& snapshot, uint32_t version, DType s
   return snapshot.version == version && same(snapshot, *snapshot_of(version, storage));
 }
 
-/// A group's rank 0, and where in memory the buckets lay that it sent.
+/// A group's rank 0 that records where in memory the buckets lie that it sends.
 class Watched final : public dist::Communicator {
  public:
   explicit Watched(dist::Communicator& group) : group_(group) {}
@@ -122,7 +123,7 @@ TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
       if (rank == 0) send_version(group, version, kSmall);
       if (rank == 0) continue;
       receiver.receive(group);
-      if (version == 2) continue;  // left out
+      if (version == 2) continue;  // not committed
       const auto before = held;
       held = receiver.commit();
       if (before) EXPECT_TRUE(before != held && is_version(*before, 1));
@@ -131,7 +132,7 @@ TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
   }), "ok");
 }
 
-// Rank 0 trains, rank 1 gets from it, and rank 2 from rank 1 over a group of the two.
+// Rank 0 trains; rank 1 gets weights from it, and rank 2 gets them from rank 1 over a group of the two.
 TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     auto first = local_communicators(2, kPatientTransfer), second = local_communicators(2, kPatientTransfer);
@@ -147,13 +148,13 @@ TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
       transfer([&] { EXPECT_EQ(peer.send(*second[0]), version); }, [&] { EXPECT_EQ(late.receive(*second[1]), version); });
       EXPECT_TRUE(is_version(*late.commit(), version, storage) && is_version(*peer.commit(), version, storage));
     }
-    transfer([&] { late.send(*first[0]); }, [&] { peer.receive(*first[1]); });  // and so on: it can be sent back
+    transfer([&] { late.send(*first[0]); }, [&] { peer.receive(*first[1]); });  // and so on, even back
     EXPECT_TRUE(is_version(*peer.commit(), 6, storage));
   }
 }
 
 TEST(only_what_was_committed_whole_is_sent_on) {
-  auto group = local_communicators(2, milliseconds(10'000));  // for a sender without receivers: a mistake of this test's subject
+  auto group = local_communicators(2, milliseconds(10'000));  // ends a wrong send, which has no receiver
   WeightReceiver peer(test::tiny_config(), kCpu, DType::kF32, nullptr), late(test::tiny_config(), kCpu, DType::kF32, nullptr);
   const auto get = [&](uint32_t version) {
     std::thread trainer([&] { send_version(*group[0], version, kSmall); });
@@ -163,10 +164,10 @@ TEST(only_what_was_committed_whole_is_sent_on) {
   EXPECT_THROWS(peer.send(*group[0]), Code::kState);
   for (const uint32_t version : {4u, 5u}) {
     get(version);
-    EXPECT_THROWS(peer.send(*group[0]), Code::kState);  // neither this one, nor the one before, which is here no more
+    EXPECT_THROWS(peer.send(*group[0]), Code::kState);  // the new one is not committed, the old one is gone
     peer.commit();
   }
-  std::thread sender([&] { peer.send(*group[0]); });  // nothing was said to the group before
+  std::thread sender([&] { peer.send(*group[0]); });  // the refusals sent nothing to the group
   EXPECT_EQ(late.receive(*group[1]), 5u);
   sender.join();
 }
@@ -194,7 +195,7 @@ TEST(a_damaged_bucket_is_named_and_its_version_never_handed_out) {
     WeightReceiver receiver(test::tiny_config(), kCpu, DType::kF32, nullptr);
     if (rank == 0) {
       EXPECT_TRUE(send_version(group, 1, kSmall) == std::vector<int>{2});
-      EXPECT_TRUE(send_version(group, 1, kSmall).empty());  // once more, to all
+      EXPECT_TRUE(send_version(group, 1, kSmall).empty());  // sent again, it reaches all
       return;
     }
     const std::string end = outcome([&] { receiver.receive(group); });
@@ -278,8 +279,9 @@ TEST(a_receiver_that_dies_is_told_to_the_sender) {
   EXPECT_TRUE(has(said[0], "COLLECTIVE ") && has(said[0], "is gone"));
 }
 
-// Another trainer hung here: its first rank had to broadcast to engines before it gathered from trainers, the engine came
-// only after another trainer had gathered. Collectives of two groups need not run in one order.
+// A trainer that ran the collectives of both groups in one order would hang here: rank 0 broadcasts to the
+// engine before it gathers from trainers, while the engine takes part only after another trainer has
+// gathered.
 TEST(collectives_of_two_groups_may_interleave) {
   for (const bool broadcast_first : {true, false}) {
     auto trainers = local_communicators(2, kPatientTransfer), engines = local_communicators(2, kPatientTransfer);

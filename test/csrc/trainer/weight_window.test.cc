@@ -48,7 +48,7 @@ Outcome whole(const model::ModelConfig& config) {
   return run(*packed, false);
 }
 
-/// A rank's parameters, of which it has its own shard of layers and all that is outside of them.
+/// Discards the layers' weights but for the rank's own shard; what is outside of layers stays.
 void forget_others(model::Parameters& parameters, const ShardLayout& layout, int rank) {
   for (size_t b = 0; b < layout.buckets().size(); ++b) {
     if (layout.buckets()[b].layer == parameters.config().layers) continue;
@@ -73,7 +73,7 @@ TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
         WeightWindow window(Stream{}, {parameters, layout, ranks}, DType::kF32);
         for (int time = 0; time < 3; ++time) {
           window.begin(Pass::kTraining);
-          if (time != ranks.rank()) {  // in turn one of them computes nothing
+          if (time != ranks.rank()) {  // each time another rank computes nothing
             const Outcome got = run(window.packed(), recompute);
             EXPECT_TRUE(got.hidden == wanted.hidden && got.gradients == wanted.gradients);
           }
