@@ -1,5 +1,6 @@
-// Training steps in bf16 arithmetic: the same bits by AVX512-BF16's instruction and by the steps that stand for it on
-// AVX-512 and AVX2, and gradients as far from those in f32 as rounding factors to 8 bits takes them.
+// Training steps in bf16 arithmetic: the same bits by AVX512-BF16's instruction and by the steps that stand
+// for it on AVX-512 and AVX2, and gradients that differ from those in f32 as much as rounding factors to 8
+// bits explains.
 #include <cmath>
 #include <vector>
 

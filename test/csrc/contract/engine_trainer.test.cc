@@ -1,7 +1,7 @@
 // Architecture §5.3: on the CPU the engine's log-probs equal the trainer's to the bit, however the rollouts
-// were batched, prefilled, preempted, and however the trainer packs them. Tried mutants, both killed: attention
-// scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine; the log-prob of what
-// truncation leaves.
+// were batched, prefilled, preempted, and however the trainer packs them. Tried mutants, all killed:
+// attention scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine; the
+// log-prob of what truncation leaves.
 #include "architectures.h"
 #include "engine_trainer.h"
 #include "../kernels/each_isa.h"

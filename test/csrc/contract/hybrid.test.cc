@@ -1,6 +1,7 @@
-// Models with layers of gated DeltaNet or short convolution, whose states the engine keeps beside its pages: the trainer's log-probs to the bit
-// however rollouts were batched, prefilled, preempted and packed; attempts that share a prompt; a recorded run once more;
-// and what such a model is refused for. Scores and gradients against transformers: published_models.test.cc.
+// Models with layers of gated DeltaNet or short convolution, whose states the engine keeps beside its pages:
+// the engine's log-probs are the trainer's to the bit however rollouts were batched, prefilled, preempted and
+// packed; attempts that share a prompt; a recorded run once more; and what such a model is refused for.
+// Scores and gradients against transformers: published_models.test.cc.
 #include "../kernels/each_isa.h"
 #include "architectures.h"
 #include "engine_trainer.h"

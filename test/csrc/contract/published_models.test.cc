@@ -1,5 +1,6 @@
-// Twins of published models, by transformers: every field of config.json as their authors have it, small sizes, weights
-// from a formula. Log-probs and gradients in float64 by scripts/make-model-goldens.py, which has the same formula.
+// Small twins of published models: config.json has every field of the authors', weights are from a formula.
+// scripts/make-model-goldens.py, which has the same formula, made the float64 log-probs and gradients with
+// transformers.
 #include <algorithm>
 
 #include "check.h"

@@ -1,6 +1,6 @@
-// What training and sampling give on the vector sets, as AVX2 and AVX-512 gave it on x86-64: every processor is held to the
-// same bits, and so is every later kernel. Where new bits are wanted the table below changes, and CHANGELOG.md says that runs
-// recorded earlier no longer replay.
+// The bits of training and sampling that AVX2 and AVX-512 gave on x86-64: every vector instruction set and
+// every later kernel must give them. If new bits are wanted, the table below changes, and CHANGELOG.md says
+// that runs recorded earlier no longer replay.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>

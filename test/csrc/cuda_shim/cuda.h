@@ -1,4 +1,4 @@
-// Stands in for the driver's header: what describes a tensor to the copy engine, with the driver's own conditions.
+// Stands in for the driver's header: tensor maps for the copy engine, checked by the driver's own conditions.
 #pragma once
 
 #include "cuda_runtime.h"

@@ -1,4 +1,4 @@
-// Who has a descriptor, and when it is closed.
+// Which object owns a descriptor, and when it is closed.
 #include "dist/descriptor.h"
 
 #include <fcntl.h>

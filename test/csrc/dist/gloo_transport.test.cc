@@ -1,4 +1,5 @@
-// The conformance suite over processes and TCP, and processes that die or stop. Forks: nothing before it makes a thread.
+// The conformance suite over processes and TCP, and processes that die or stop. It forks, so nothing before
+// it may make a thread.
 #include "dist/gloo_transport.h"
 
 #include "gloo_ranks.h"

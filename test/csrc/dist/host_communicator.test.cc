@@ -1,4 +1,4 @@
-// The conformance suite over threads of one process, and what faults do at the moments when they hurt.
+// The conformance suite over threads of one process, and faults at the worst moments.
 #include "dist/host_communicator.h"
 
 #include "conformance.h"

@@ -1,4 +1,4 @@
-// Jobs in order, what is told of one that throws, and when a transport is left.
+// Jobs run in order; how one that throws is reported; when the transport is left.
 #include "dist/host_queue.h"
 
 #include <atomic>

@@ -1,5 +1,4 @@
-// NCCL is opened by name: what is there is listed, what is missing is named with the next command.
-// Mutants tried and killed: see the list in communicator.test.cc.
+// NCCL is opened by name: its capabilities are listed, and what is missing is named with the next command.
 #include "dist/nccl_library.h"
 
 #include <dlfcn.h>

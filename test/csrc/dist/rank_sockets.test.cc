@@ -1,4 +1,4 @@
-// Ranks that find one another among unknown peers, as threads.
+// Ranks, here threads, that find one another among unknown peers.
 #include "dist/rank_sockets.h"
 
 #include <fcntl.h>

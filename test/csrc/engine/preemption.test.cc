@@ -1,4 +1,4 @@
-// Who loses pages to whom; scheduler.test.cc drives the same code at random.
+// Which sequences lose pages to which; scheduler.test.cc drives the same code at random.
 #include "engine/preemption.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Choice of the instruction set: the environment is read once, so each case is a child of its own.
+// Choice of the instruction set: the environment is read once, so each case is a process of its own.
 #include "kernels/cpu/dispatch.h"
 
 #include <sys/wait.h>

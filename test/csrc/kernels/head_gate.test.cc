@@ -1,4 +1,5 @@
-// The output gate of attention and its gradient against f64, and the way of heads and gates out of one matrix and back.
+// The output gate of attention and its gradient against f64, and how heads and gates are split out of one
+// matrix and joined again.
 #include "kernels/head_gate.h"
 
 #include <cmath>

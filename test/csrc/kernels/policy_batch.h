@@ -1,4 +1,4 @@
-// A batch of every objective with its outputs, and one of random numbers: the tests of kernels/policy_loss.h.
+// A batch for any objective with its outputs, and a random one, for the tests of kernels/policy_loss.h.
 #pragma once
 
 #include "check.h"

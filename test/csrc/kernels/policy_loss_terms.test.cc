@@ -1,9 +1,11 @@
-// Corrections for a mismatch between sampler and trainer: every kind with every objective against docs/explanation/numerics.md written down
-// again in f64, whose slopes are central differences with the weights held; and what they must leave alone.
+// Corrections for a mismatch between sampler and trainer: every kind with every objective against the
+// formulas of docs/explanation/numerics.md, written again in f64 (slopes are central differences with the
+// weights held); and what corrections must leave alone.
 //
-// Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the geometric mean a
-// product; a mask that truncates, a truncation that masks; low and high swapped; the weight left out of the slope, or of
-// the loss; the objective's ratio left to behavior; GSPO's weight as the sequence's mean.
+// Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the
+// geometric mean a product; a mask that truncates, a truncation that masks; low and high swapped; the weight
+// left out of the slope, or of the loss; the objective's ratio left to behavior; GSPO's weight as the
+// sequence's mean.
 #include <algorithm>
 #include <array>
 #include <cmath>

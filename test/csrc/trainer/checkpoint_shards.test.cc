@@ -1,5 +1,6 @@
-// Saved by four ranks, read by any number and by a trainer alone, and the other way round; folders that are damaged; a
-// process that is killed between any two collectives of a save. Mutants: test/mutants/csrc-trainer.json.
+// Checkpoints that four ranks save are read by any number of ranks and by a trainer alone, and the other way
+// round; damaged folders; a process that is killed between any two collectives of a save. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/checkpoint_shards.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// What kind of device the shim is, what that would refuse, and its random numbers.
+// The kind of device that the shim stands for, the launches that it would refuse, and the shim's random
+// numbers.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// What was launched, in order.
+// The log of launches, in order.
 #include <algorithm>
 
 #include "shim/machine_state.h"

@@ -1,4 +1,4 @@
-// The machine under the shim: a block's threads are fibers on one host thread, one block at a time.
+// The machine under the shim: a block's threads are fibers on one host thread; blocks run one at a time.
 #pragma once
 
 #include <functional>

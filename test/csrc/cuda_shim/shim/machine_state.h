@@ -1,4 +1,4 @@
-// What the machine is made of, for the files that work on it.
+// The machine's data, for the files that work on it.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // The real NCCL with one rank, where there are a GPU and the library: a group of one changes nothing, whatever the
-// operation, and leaves when told. More ranks: communicator.test.cc, with a library of threads.
+// operation, and leaves when told. nccl_communicator.test.cc has more ranks, with a library of threads.
 #include "dist/nccl_communicator.h"
 
 #include "device.h"

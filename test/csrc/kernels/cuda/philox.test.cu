@@ -1,4 +1,4 @@
-// A device's words against those of core/philox.h, which has the published vectors.
+// Philox's words on a device against those of core/philox.h, which is tested with the published vectors.
 #include "kernels/cuda/philox.cuh"
 
 #include "core/cuda/launch.cuh"
