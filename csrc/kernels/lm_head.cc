@@ -1,5 +1,7 @@
 #include "kernels/lm_head.h"
 
+#include <algorithm>
+
 #include "kernels/cpu/lm_head.h"
 #include "kernels/cuda/lm_head.h"
 
@@ -14,6 +16,12 @@ void expect_head(const Stream& stream, const TensorView& h, const PackedMatrix& 
     fail(Code::kShape, "%s: width %lld, rows of h %lld apart; CUDA needs multiples of 8.", op, (long long)w.k,
          (long long)h.row_stride);
   }
+}
+
+void expect_transpose(const PackedMatrix& w, const PackedMatrix& w_t, const char* op) {
+  if (w_t.n == w.k && w_t.k == w.n) return;
+  fail(Code::kShape, "%s: w_t is [%lld, %lld], expected the transpose [%lld, %lld].", op, (long long)w_t.n,
+       (long long)w_t.k, (long long)w.k, (long long)w.n);
 }
 
 void expect_targets(const Stream& stream, const TensorView& targets, int64_t rows, int64_t vocabulary, const char* op) {
@@ -76,6 +84,11 @@ void lm_head(const Stream& stream, const LmHeadArgs& args) {
   expect_contiguous(args.lse, DType::kF32, {R}, "lm_head", "lse");
   expect_temperature(args.temperature, "lm_head");
   expect_uncapped_logits(stream, args.softcap, "lm_head");
+  if (!args.dh.empty()) {
+    if (stream.is_cuda()) fail(Code::kUnsupported, "lm_head: dh is given; on CUDA lm_head_grad computes it.");
+    expect_transpose(args.w, args.w_t, "lm_head");
+    expect(args.dh, DType::kF32, {R, args.w.k}, "lm_head", "dh");
+  }
   if (R == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::lm_head(stream, args);
@@ -87,10 +100,7 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
   constexpr const char* op = "lm_head_grad";
   const int64_t R = args.h.dim(0), C = args.w.k, V = args.w.n;
   expect_head(stream, args.h, args.w, op);
-  if (!stream.is_cuda() && (args.w_t.n != C || args.w_t.k != V)) {
-    fail(Code::kShape, "%s: w_t is [%lld, %lld], expected the transpose [%lld, %lld].", op, (long long)args.w_t.n,
-         (long long)args.w_t.k, (long long)C, (long long)V);
-  }
+  if (!stream.is_cuda()) expect_transpose(args.w, args.w_t, op);
   expect_targets(stream, args.targets, R, V, op);
   expect_contiguous(args.lse, DType::kF32, {R}, op, "lse");
   expect_contiguous(args.entropies, DType::kF32, {R}, op, "entropies");
@@ -107,6 +117,20 @@ void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args) {
     if (stream.is_cuda()) return cuda::lm_head_grad(stream, args);
   }
   cpu::lm_head_grad(stream, args);
+}
+
+void scale_rows(const Stream& stream, const TensorView& a, const TensorView& dh) {
+  const int64_t R = dh.dim(0), C = dh.dim(1);
+  if (stream.is_cuda()) fail(Code::kUnsupported, "scale_rows: there is no CUDA kernel.");
+  expect_contiguous(a, DType::kF32, {R}, "scale_rows", "a");
+  expect(dh, DType::kF32, {R, C}, "scale_rows", "dh");
+  constexpr int64_t kGrain = 16 * 1024;  // floats: about 10 us
+  stream.parallel_for(R, std::max<int64_t>(1, kGrain / std::max<int64_t>(1, C)), [&](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r) {
+      float* const row = dh.row<float>(r);
+      std::transform(row, row + C, row, [by = a.as<float>()[r]](float x) { return by * x; });
+    }
+  });
 }
 
 void lm_head_sample(const Stream& stream, const LmHeadSampleArgs& args) {

@@ -21,7 +21,8 @@ namespace hone::kernels {
 ///   logprob_r = log p[target_r],  entropy_r = -sum p log p  (nats),  lse_r = log sum exp(z / temperature)
 /// R rows, C width, V vocabulary. Rows go through in chunks; a row's bits do not depend on the others,
 /// and equal those of lm_head_sample for the same h and temperature, whatever it truncates.
-/// Throws kShape naming the row if a target is outside [0, V) (CPU), kConfig unless temperature > 0.
+/// Throws kShape naming the row if a target is outside [0, V) (CPU), kConfig unless temperature > 0, kUnsupported for dh
+/// on CUDA.
 struct LmHeadArgs {
   TensorView h;         // [R, C] f32 (CUDA bf16) in
   PackedMatrix w;       // of [V, C]
@@ -32,6 +33,10 @@ struct LmHeadArgs {
   float temperature = 1.0f;
   Arena* scratch = nullptr;  // lm_head_scratch_bytes taken and released; null: allocates (CPU)
   float softcap = 0.0f;  // > 0: logits z become softcap tanh(z / softcap) before anything else. CPU only
+  /// If dh is given: also dlogprob_r/dh_r, which scale_rows makes dLoss/dh_r. This replaces pass 2 where the head is frozen and no
+  /// row has an entropy term or a teacher: two products over the vocabulary instead of three. CPU only.
+  PackedMatrix w_t{};  // of the transpose [C, V]
+  TensorView dh{};     // [R, C] f32 out
 };
 void lm_head(const Stream& stream, const LmHeadArgs& args);
 
@@ -64,6 +69,9 @@ struct LmHeadGradArgs {
   TensorView divergences{};  // [R] f32 out
 };
 void lm_head_grad(const Stream& stream, const LmHeadGradArgs& args);
+
+/// Row r of dh [R, C] f32 is multiplied by a[r] (f32 [R]), in place. CPU only.
+void scale_rows(const Stream& stream, const TensorView& a, const TensorView& dh);
 
 /// The k likeliest tokens of each row by falling log-prob, the smaller id first among equals, and their
 /// log-probs, equal to those of lm_head. Throws kConfig unless k is in [1, V].

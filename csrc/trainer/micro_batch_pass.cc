@@ -143,6 +143,8 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
   packed_.gather(batch, which, reads.ranks ? reads.ranks->ranks() : blocks, reads.ranks);
   if (reads.ranks) reads.ranks->begin(packed_.ids.size);
   model::Activations saved = model::forward_training(stream_, reads.weights, packed_.rows(), arena_, options_.recompute);
+  dhidden_ = {};
+  if (reads.transposed_head) dhidden_ = arena_.take_view(DType::kF32, {saved.hidden.dim(0), config_.width});
   kernels::lm_head(stream_, {.h = saved.hidden,
                              .w = reads.weights.head,
                              .targets = packed_.own(packed_.targets),
@@ -151,7 +153,9 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
                              .lse = packed_.own(packed_.lse),
                              .temperature = temperature,
                              .scratch = &arena_,
-                             .softcap = config_.logit_softcap});
+                             .softcap = config_.logit_softcap,
+                             .w_t = reads.transposed_head ? *reads.transposed_head : kernels::PackedMatrix{},
+                             .dh = dhidden_});
   if (reads.ranks) reads.ranks->share(stream_, outputs_of(packed_), {packed_.logprobs.device, packed_.entropies.device});
   return saved;
 }
@@ -173,7 +177,8 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
                            const PassWeights& weights, StepLosses& losses, StepReport& report) {
   const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
   std::optional<Stopwatch> watch(report.forward_seconds);
-  const model::Activations saved = forward(batch, which, {weights.forward, weights.ranks}, int64_t(weights.grads.size()), o.temperature);
+  const Reads reads{weights.forward, weights.ranks, scales(o) ? &weights.transposed_head : nullptr};
+  const model::Activations saved = forward(batch, which, reads, int64_t(weights.grads.size()), o.temperature);
   if (o.objective == kernels::Objective::kCustom) settle(weights.ranks), ask_slopes(batch, o, packed_);
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));
   kernels::policy_loss(stream_, packed_.loss_args(batch, o, true));
@@ -194,30 +199,39 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   keep_tokens(batch, which, report);
 }
 
+void MicroBatchPass::head_backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o,
+                                   const PassWeights& weights, const model::BlockGradients& block) {
+  const auto of_block = [&](const TensorView& view) { return model::rows_of(view, block.rows.outputs); };
+  const bool is_taught = o.divergence.on();
+  const kernels::Divergence divergence = rows_of(taught, block.rows.outputs);
+  kernels::lm_head_grad(stream_, {.h = of_block(saved.hidden),
+                                  .w = weights.forward.head,
+                                  .w_t = weights.transposed_head,
+                                  .targets = of_block(packed_.own(packed_.targets)),
+                                  .lse = of_block(packed_.own(packed_.lse)),
+                                  .entropies = of_block(packed_.own(packed_.entropies)),
+                                  .a = of_block(packed_.own(packed_.a)),
+                                  .b = o.entropy_coef != 0.0f ? of_block(packed_.own(packed_.b)) : TensorView{},
+                                  .dh = of_block(dhidden_),
+                                  .dw = block.grads.head(),
+                                  .temperature = o.temperature,
+                                  .scratch = &arena_,
+                                  .chunk = options_.head_rows,
+                                  .softcap = config_.logit_softcap,
+                                  .teacher = is_taught ? &divergence : nullptr,
+                                  .slopes = is_taught ? of_block(packed_.own(packed_.slopes)) : TensorView{},
+                                  .divergences = of_block(packed_.own(packed_.divergences))});
+}
+
 void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
-  const TensorView dh = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
-  for (const auto& [rows, grads] : blocks) {
-    const auto of_block = [&of = rows.outputs](const TensorView& view) { return model::rows_of(view, of); };
-    const kernels::Divergence divergence = rows_of(taught, rows.outputs);
-    kernels::lm_head_grad(stream_, {.h = of_block(saved.hidden),
-                                    .w = weights.forward.head,
-                                    .w_t = weights.transposed_head,
-                                    .targets = of_block(packed_.own(packed_.targets)),
-                                    .lse = of_block(packed_.own(packed_.lse)),
-                                    .entropies = of_block(packed_.own(packed_.entropies)),
-                                    .a = of_block(packed_.own(packed_.a)),
-                                    .b = o.entropy_coef != 0.0f ? of_block(packed_.own(packed_.b)) : TensorView{},
-                                    .dh = of_block(dh),
-                                    .dw = grads.head(),
-                                    .temperature = o.temperature,
-                                    .scratch = &arena_,
-                                    .chunk = options_.head_rows,
-                                    .softcap = config_.logit_softcap,
-                                    .teacher = o.divergence.on() ? &divergence : nullptr,
-                                    .slopes = o.divergence.on() ? of_block(packed_.own(packed_.slopes)) : TensorView{}, .divergences = of_block(packed_.own(packed_.divergences))});
+  if (scales(o)) {
+    kernels::scale_rows(stream_, packed_.own(packed_.a), dhidden_);
+  } else {
+    dhidden_ = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
+    for (const model::BlockGradients& block : blocks) head_backward(saved, taught, o, weights, block);
   }
-  model::backward(stream_, weights.forward, counting(packed_, config_, batch, o, report, router_losses_), saved, dh, blocks, arena_);
+  model::backward(stream_, weights.forward, counting(packed_, config_, batch, o, report, router_losses_), saved, dhidden_, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

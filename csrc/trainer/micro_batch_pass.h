@@ -41,10 +41,11 @@ class MicroBatchPass {
   /// Reserves memory for a micro-batch of which this rank has this many tokens. Throws kOutOfMemory; then nothing is
   /// reserved.
   void reserve(int64_t tokens);
-  /// Inputs of a forward pass, as in PassWeights.
+  /// Inputs of a forward pass, as in PassWeights. transposed_head: where dlogprob/dhidden is wanted, too.
   struct Reads {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
+    const kernels::PackedMatrix* transposed_head = nullptr;
   };
   /// Forward only: computes what `scores` requests. If a team shares the micro-batch, arrays [N, ...] get
   /// only this rank's own rows.
@@ -58,6 +59,12 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
+  /// Whether dLoss/dhidden is dlogprob/dhidden times a number a row, so that the forward can compute the latter.
+  bool scales(const StepOptions& options) const {
+    return !stream_.is_cuda() && options_.adapters.on() && options.entropy_coef == 0.0f && !options.divergence.on();
+  }
+  void head_backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options,
+                     const PassWeights& weights, const model::BlockGradients& block);
   void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Waits for the team's collectives; call before fetching results.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
@@ -70,6 +77,7 @@ class MicroBatchPass {
   TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
+  TensorView dhidden_;                 // [R, C] of the micro-batch in arena_: dlogprob/dhidden, then dLoss/dhidden
   std::vector<double> router_losses_;  // of the micro-batch's sequences, if the step has such terms
 };
 

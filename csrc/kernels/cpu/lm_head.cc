@@ -228,21 +228,25 @@ void lm_head(const Stream& stream, const LmHeadArgs& a) {
   const int64_t rows = a.h.dim(0), vocabulary = a.w.n, chunk = training_rows(rows, vocabulary);
   const float inverse = inverse_of(a.temperature);
   const auto statistics = HONE_PICK(row_statistics);
+  const auto gradient = HONE_PICK(head_grad_row);
   const auto cap = HONE_PICK(cap_row);
   Scratch scratch(a.scratch, rows, vocabulary);
   float* z = scratch.take<float>(chunk * vocabulary);
   for (int64_t first = 0; first < rows; first += chunk) {
     const int64_t count = std::min(chunk, rows - first);
-    logits_of(stream, a.h, a.w, first, count, z);
+    const TensorView dz = logits_of(stream, a.h, a.w, first, count, z);
     each_row(stream, count, vocabulary, [&](int64_t r) {
       RowStatistics s;
       float* row = z + r * vocabulary;
+      const int32_t target = a.targets.as<int32_t>()[first + r];
       cap(row, vocabulary, a.softcap);
       statistics(row, vocabulary, inverse, &s);
-      a.logprobs.as<float>()[first + r] = logprob_of(s, row[a.targets.as<int32_t>()[first + r]], inverse);
+      a.logprobs.as<float>()[first + r] = logprob_of(s, row[target], inverse);
       a.entropies.as<float>()[first + r] = entropy_of(s);
       a.lse.as<float>()[first + r] = lse_of(s);
+      if (!a.dh.empty()) gradient({row, vocabulary, inverse, lse_of(s), entropy_of(s), 1.0f, 0.0f, target, a.softcap});
     });
+    if (!a.dh.empty()) linear(stream, {dz, a.w_t, {}, rows_of(a.dh, first, count), false});
   }
 }
 

@@ -30,6 +30,7 @@ struct Head {
 
 struct Results {
   std::vector<float> logprobs = poison(kRows), entropies = poison(kRows), lse = poison(kRows), dh = poison(kRows * kWidth);
+  std::vector<float> dlogprob = poison(kRows * kWidth);  // to h, of the first pass
   std::vector<float> dw = std::vector<float>(size_t(kVocabulary * kWidth), 0.25f);
 };
 
@@ -41,6 +42,8 @@ void run(Head& m, Results& out, int64_t first, int64_t rows, const Stream& strea
   lm_head(stream, {wide(m.h), m.packed, targets, floats(out.logprobs), floats(out.entropies), floats(out.lse), 0.7f, &scratch});
   lm_head_grad(stream, {wide(m.h), m.packed, m.transposed, targets, floats(out.lse), floats(out.entropies), floats(m.a), floats(m.b),
                         wide(out.dh), f32(out.dw.data(), {kVocabulary, kWidth}), 0.7f, &scratch});
+  lm_head(stream, {.h = wide(m.h), .w = m.packed, .targets = targets, .logprobs = floats(out.logprobs), .entropies = floats(out.entropies),
+                   .lse = floats(out.lse), .temperature = 0.7f, .scratch = &scratch, .w_t = m.transposed, .dh = wide(out.dlogprob)});
   EXPECT_EQ(scratch.used(), 0);
 }
 
@@ -53,6 +56,7 @@ TEST(chunks_of_a_large_vocabulary_change_no_bits_and_their_scratch_suffices) {
     for (int64_t first = 0; first < kRows; first += 50) run(m, pieces, first, std::min<int64_t>(50, kRows - first), {}, scratch);
     EXPECT_TRUE(same_bits(whole.logprobs.data(), pieces.logprobs.data(), kRows));
     EXPECT_TRUE(same_bits(whole.dh.data(), pieces.dh.data(), kRows * kWidth));
+    EXPECT_TRUE(same_bits(whole.dlogprob.data(), pieces.dlogprob.data(), kRows * kWidth));
     EXPECT_TRUE(same_bits(whole.dw.data(), pieces.dw.data(), kVocabulary * kWidth));
   });
 }
