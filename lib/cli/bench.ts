@@ -1,5 +1,8 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { NO_OPTIMIZER, PUBLISHED_CONFIGS } from "../inference/index.ts";
+import { convertModel, NO_OPTIMIZER, PUBLISHED_CONFIGS } from "../inference/index.ts";
 import type { EngineFace, StepOptions, TrainerFace } from "../native/face.ts";
 import { Generations } from "../native/generations.ts";
 import type { Core } from "../orchestration/index.ts";
@@ -146,7 +149,8 @@ async function benchShape(
     try {
       await tried(what, async () => {
         trainer = core.trainer(config, trainerOptions(what, options));
-        await trainer.initialize(1n);
+        if (what === "lora" && bytesOf(options) === 2) await loadPublished(core, config, trainer);
+        else await trainer.initialize(1n);
         return [];
       });
       if (trainer !== undefined) await work(trainer);
@@ -166,6 +170,22 @@ async function benchShape(
     });
   if (asked("lora")) await withTrainer("lora", (trainer) => train("lora", trainer));
   return rows;
+}
+
+/** Loads random weights out of a folder in bf16, as published models are: a frozen base is then kept in bf16. */
+async function loadPublished(core: Core, config: string, trainer: TrainerFace): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "hone-bench-"));
+  const whole = core.trainer(config, { optimizer: NO_OPTIMIZER, packedTokens: 1, weightStorage: "f32" });
+  try {
+    await whole.initialize(1n);
+    await whole.saveModel(join(folder, "f32"));
+    await whole.close();
+    await convertModel(join(folder, "f32"), { target: join(folder, "bf16"), dtype: "bf16" });
+    await trainer.loadHf(join(folder, "bf16"));
+  } finally {
+    await whole.close();
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 const trainerOptions = (what: BenchPart, options: BenchOptions) => ({
