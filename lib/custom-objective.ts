@@ -5,30 +5,30 @@
  * copies, so the function may keep them; logs are natural, f32 values as f64.
  */
 export interface SlopesRequest {
-  /** [T] under the weights before the step. */
+  /** [T] Log-probs under the weights before the step. */
   readonly logprobs: Float64Array;
   readonly entropies: Float64Array;
-  /** [T] as the engine recorded them when it sampled. */
+  /** [T] Log-probs that the engine recorded when it sampled. */
   readonly behaviorLogprobs: Float64Array;
-  /** [T] under the frozen reference policy, where the step has them. */
+  /** [T] Log-probs under the frozen reference policy; present only if the step computes them. */
   readonly referenceLogprobs?: Float64Array;
-  /** [S] */
+  /** [S] One advantage per sequence. */
   readonly advantages: Float64Array;
-  /** [T], where the step has them. */
+  /** [T] One advantage per token; present only if the step has them. */
   readonly tokenAdvantages?: Float64Array;
   /** [T] weights that the function's `firstPass` computed for these tokens, rounded to f32; present if it has one. */
   readonly tokenWeights?: Float64Array;
   /** [S+1]: sequence i has tokens sequences[i] to sequences[i + 1] - 1, possibly none. */
   readonly sequences: Int32Array;
-  /** [S] members of each sequence's group, where the step has them. */
+  /** [S] Number of sequences in each sequence's group; present only if the step has them. */
   readonly groupSizes?: Int32Array;
   /** Number of sequences in the whole step, over all its micro-batches: the divisor of means. */
   readonly totalSequences: number;
   readonly totalGroups: number;
   readonly totalTokens: number;
-  /** [T] to fill: slope of the loss (to be minimised) in each log-prob. Zeros. */
+  /** [T] Output: derivative of the loss, which is minimised, by each log-prob. Initially zeros. */
   readonly out: Float64Array;
-  /** [S] to fill: each sequence's contribution to the loss. Initially zeros. */
+  /** [S] Output: each sequence's contribution to the loss. Initially zeros. */
   readonly losses: Float64Array;
 }
 

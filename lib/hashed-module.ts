@@ -26,7 +26,7 @@ export function loadHashed<T extends AnyFunction>(
   const key = `${use.what} ${sha256} ${module}`;
   const known = loaded.get(key) ?? imported(module, sha256, use);
   loaded.set(key, known);
-  known.catch(() => loaded.delete(key)); // it may be mended meanwhile
+  known.catch(() => loaded.delete(key)); // the user may repair the file: a later call tries again
   return known as Promise<T>;
 }
 

@@ -12,9 +12,9 @@ export interface OwnModule {
 }
 
 /**
- * The module `name`, without its extension, beside `from`, a module's URL. From source it is the TypeScript file with
- * its loader; or the compiled file in dist/ if HONE_FROM_DIST=1 says that dist/ is compiled from these sources, which
- * starts in a third of the time.
+ * Finds the module `name`, without its extension, beside `from`, a module's URL. From source this is the
+ * TypeScript file with its loader. With HONE_FROM_DIST=1, which says that dist/ is compiled from these
+ * sources, it is the compiled file, which starts in a third of the time.
  */
 export function ownModule(name: string, from: string): OwnModule {
   const path = compiled(name, from);
@@ -23,11 +23,11 @@ export function ownModule(name: string, from: string): OwnModule {
     : { path, execArgv: [] };
 }
 
-/** Starts a thread with such a module. */
+/** Starts a worker thread that runs the module `name` beside `from`. */
 export function ownThread(name: string, from: string, options: WorkerOptions): Worker {
   const path = compiled(name, from);
   if (path !== undefined) return new Worker(path, { ...options, execArgv: [] });
-  // --import does not give tsx to a thread of a process that has loaded it.
+  // In a thread, --import does not activate tsx if the process has loaded it already.
   const tsx = resolved("tsx/esm/api").replace(/\.cjs$/, ".mjs");
   const url = pathToFileURL(source(name, from));
   const script = `import("${tsx}").then(({ register }) => { register(); return import("${url}"); })`;
@@ -44,5 +44,5 @@ function compiled(name: string, from: string): string | undefined {
 
 const source = (name: string, from: string): string => fileURLToPath(new URL(`${name}.ts`, from));
 
-/** Resolves a package independent of the working directory. */
+/** Resolves a package independently of the working directory. */
 const resolved = (name: string): string => pathToFileURL(createRequire(import.meta.url).resolve(name)).href;

@@ -140,7 +140,7 @@ export class CounterRandom {
     return out;
   }
 
-  /** Puts numbers in the order that `shuffle` gives them, in place. */
+  /** Shuffles numbers in place, into the same order as `shuffle`. */
   shuffleNumbers(numbers: Uint32Array): Uint32Array {
     for (let i = numbers.length - 1; i > 0; i--) {
       const j = this.int(0, i);

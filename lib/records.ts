@@ -3,7 +3,9 @@
  * Rollout -> Verdict -> RolloutGroup -> TrainingBatch -> (native) -> StepReport.
  */
 
-/** The paper's are math, code, logic, instruction-following and function-calling; recipes may name others. */
+/**
+ * Built-in: math, code, logic, instruction-following, function-calling and choice; recipes may name others.
+ */
 export type DomainName = string;
 
 /** A turn of a conversation, as chat templates read it. */
@@ -25,14 +27,14 @@ export interface Problem {
   readonly level: number;
   /** The question, before any chat template: complete, with tools described in words. */
   readonly question: string;
-  /** The same as a conversation, if it is more than one user message, or has tools. */
+  /** The question as a conversation, if it is more than one user message, or has tools. */
   readonly messages?: readonly ChatMessage[];
   /**
-   * Functions that may be called, a list in JSON Schema, for chat templates that show tools in a way of their own. JSON
-   * as text: a template writes 1 and 1.0 differently.
+   * Functions that the policy may call, a list in JSON Schema, for chat templates that format tools
+   * themselves. Kept as JSON text, because a template writes 1 and 1.0 differently.
    */
   readonly tools?: string;
-  /** Name of the verifier in the registry that judges answers to it. */
+  /** Name, in the registry, of the verifier that judges the answers. */
   readonly verifier: string;
   /** The data that the verifier compares with; never shown to the policy, never sent into a sandbox. */
   readonly reference: unknown;
@@ -46,19 +48,23 @@ export interface Prompt {
   readonly tokens: Int32Array;
 }
 
-/** "turns": an episode that its limit of turns cut. */
+/** "turns": the episode reached its limit of turns. */
 export type FinishReason = "eos" | "stop" | "length" | "abort" | "turns";
 
 /** Turns of an episode: which tokens its environment wrote, and the environment's verdict. */
 export interface Episode {
   /**
-   * An entry a token of the rollout: 1 where its environment or the chat template chose it and not the policy. Those
-   * have log-prob and entropy 0, are in no loss, and carry the version whose weights read them for the turn that follows.
+   * One entry per token of the rollout: 1 if the environment or the chat template wrote it, 0 if the policy
+   * sampled it. Tokens with 1 have log-prob and entropy 0, are in no loss, and carry the version of the
+   * weights that read them for the next turn.
    */
   readonly given: Uint8Array;
-  /** Positions of those in the text: begin, end, begin, end, ... in UTF-16 units. */
+  /**
+   * Positions in `text` of what the environment or the template wrote: begin, end, begin, end, ... in UTF-16
+   * units.
+   */
   readonly givenText: readonly number[];
-  /** Messages of the policy, and calls of tools that were read in them. */
+  /** Numbers of the policy's messages and of the tool calls read in them. */
   readonly turns: number;
   readonly toolCalls: number;
   readonly verdict: Verdict;
@@ -71,9 +77,12 @@ export interface Rollout {
   readonly attempt: number;
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;
-  /** Natural log, of the whole distribution at the sampling temperature, before top-k, top-p and min-p. */
+  /**
+   * Natural log-probs under the whole distribution at the sampling temperature, before top-k, top-p and
+   * min-p.
+   */
   readonly logprobs: Float32Array;
-  /** Nats, of the same distribution. */
+  /** In nats, of the whole distribution at the sampling temperature, before top-k, top-p and min-p. */
   readonly entropies: Float32Array;
   /** Weight version that sampled each token, and the oldest version among the keys it attended to. */
   readonly versions: Uint32Array;
@@ -166,8 +175,8 @@ export interface RolloutGroup {
   /** Weight version at submission. */
   readonly submittedVersion: number;
   /**
-   * Baseline (0: the group's) and divisor (1: none) of the step's batch, or of the domain's part; absent if the group
-   * determines both.
+   * Baseline and divisor computed over the step's batch or the domain's part of it; 0 stands for the group's
+   * own baseline, 1 for no division. Absent if the group determines both.
    */
   readonly batchwide?: { readonly baseline: number; readonly divisor: number };
   /** Set when the whole group is filtered. */

@@ -16,13 +16,13 @@ export type Demand = {
   readonly field: string;
 } & (
   | { readonly kind: "module"; readonly url: string; readonly sha256?: string | undefined }
-  /** Completions are sent there, with the key in an environment variable. */
+  /** A server that receives completions, and the environment variable with its key. */
   | { readonly kind: "server"; readonly url: string; readonly keyEnv?: string | undefined }
   /** A program to start, with its arguments. */
   | { readonly kind: "program"; readonly command: readonly string[] }
-  /** A file or folder outside of the record's own that is written. */
+  /** A file or folder that the command writes outside of the record's own folder. */
   | { readonly kind: "file"; readonly path: string }
-  /** Environment variables that modules are given. */
+  /** Environment variables that modules receive. */
   | { readonly kind: "variables"; readonly names: readonly string[] }
 );
 
@@ -37,15 +37,18 @@ export class Trust {
     this.how = how;
   }
 
-  /** Everything that a record names. */
+  /** Allows everything that a record names. */
   static readonly all = new Trust(() => true, "");
 
-  /** Nothing. */
+  /** Allows nothing. */
   static none(how = "If you know the folder's origin and these files, pass trust: Trust.all."): Trust {
     return new Trust(() => false, how);
   }
 
-  /** Allows what a recipe of the user's also names: the same files, with the recorded hash, and the same servers. */
+  /**
+   * Allows what the user's own recipe also names: the same files, with the recorded hash, and the same
+   * servers.
+   */
   static alike(own: readonly Demand[], how?: string): Trust {
     return new Trust((demand) => own.some((one) => isAlike(demand, one)), how ?? Trust.none().how);
   }
@@ -71,7 +74,7 @@ function isAlike(demand: Demand, own: Demand): boolean {
 export interface Terms {
   /** Default: nothing is allowed. */
   readonly trust?: Trust | undefined;
-  /** Hashes of the modules' files when the run had them, by path. */
+  /** Hashes, by path, that the modules' files had when the run recorded them. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -107,7 +110,7 @@ export interface Asking {
   readonly demands: () => readonly Demand[];
 }
 
-/** Throws HONE_ERR_TRUST that lists everything which records of folders ask for and the user did not allow. */
+/** Throws HONE_ERR_TRUST with a list of everything that folder records ask for and the user did not allow. */
 export function expectTrusted(asking: readonly Asking[]): void {
   const refused = new Map<string, Demand>();
   let origin: Origin | undefined;

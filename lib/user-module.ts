@@ -25,24 +25,30 @@ export const isForeignUrl = (place: string): boolean => /^\s*(?:data|blob|https?
 export const sourceUrl = (place: string): string =>
   place.startsWith("file:") ? place : pathToFileURL(place).href;
 
-/** The URL of a module that a path from the working folder names, or a file URL; with the name of its export after #. */
+/**
+ * The URL of a module given as a path from the working folder or as a file URL; keeps the export's name after
+ * #.
+ */
 export function moduleUrl(place: string): string {
   if (place.startsWith("file:")) return place;
   const [path, name] = place.split("#", 2) as [string, string | undefined];
   return `${pathToFileURL(path).href}${name === undefined ? "" : `#${name}`}`;
 }
 
-/** The absolute path and the function's name that "rewards.py#accuracy" stands for; no name is "". Throws on a bad file URL. */
+/**
+ * The absolute path and the function's name in "rewards.py#accuracy"; the name is "" if absent. Throws on a
+ * bad file URL.
+ */
 export function pythonPlace(place: string): { readonly file: string; readonly name: string } {
   const [path, name = ""] = place.split("#", 2) as [string, string | undefined];
   return { file: path.startsWith("file:") ? fileURLToPath(path) : resolve(path), name };
 }
 
 /**
- * Imports a user's module by file URL; only the command line imports recipes in another way. `.ts` works on every
- * supported Node. A URL with a query is a separate module, evaluated again. Trust must have been checked before
- * (trust.ts). Throws an error with the given code and the import's exception as its cause, and one for any other URL:
- * data: and http: contain code that is in no file.
+ * Imports a user's module by file URL; only the command line imports recipes in another way. `.ts` works on
+ * every supported Node. A URL with a query is a separate module, evaluated again. The caller must have
+ * checked trust (trust.ts). Throws an error with the given code and the import's exception as its cause, and
+ * one for any other URL: data: and http: contain code that is in no file.
  */
 export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
   if (!isFileUrl(url)) throw notAFile(url, use);
@@ -101,17 +107,23 @@ async function imported(url: string): Promise<ModuleExports> {
     if (!isForJiti(error, isTyped)) throw error;
   }
   const { createJiti } = await import("jiti");
-  // which leaves queries out
+  // jiti ignores the query of a URL; without its cache it evaluates the module again
   return await createJiti(import.meta.url, { moduleCache: search === "" }).import(url);
 }
 
-/** An `export` is a syntax error if package.json says "commonjs", as npm init writes it. */
+/**
+ * Node reports an `export` as a syntax error if package.json says "commonjs", as npm init writes it; jiti
+ * loads such a file.
+ */
 function isForJiti(error: unknown, isTyped: boolean): boolean {
   if (error instanceof SyntaxError) return !isThrownByCode(error);
   return isTyped && NOT_FOR_NODE.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-/** For example JSON.parse in the module: a syntax error of the module itself has only frames of Node and of its importers. */
+/**
+ * True for a syntax error that running code throws, such as JSON.parse in the module. A syntax error of the
+ * module itself has only frames of Node and of its importers.
+ */
 const isThrownByCode = ({ stack = "" }: SyntaxError): boolean => /^ {4}at (?!async |.*node:)/m.test(stack);
 
 function notAFile(url: string, use: ModuleUse): HoneError {
