@@ -85,7 +85,9 @@ export interface Term {
   readonly weights: readonly number[];
 }
 
-/** low <= sum of the terms <= high, by bounds. */
+/**
+ * Requires low <= sum of the terms <= high. Prunes by the least and the largest sum that the domains allow.
+ */
 export function sumWithin(terms: readonly Term[], low: number, high: number): Constraint {
   const least = new Float64Array(terms.length);
   const most = new Float64Array(terms.length);
@@ -249,7 +251,7 @@ class Search {
     return true;
   }
 
-  /** Everything below the present domains; false when it gave up. */
+  /** Explores all assignments within the current domains; false if it gave up. */
   #descend(): boolean {
     const variable = this.#smallestOpen();
     if (variable < 0) {

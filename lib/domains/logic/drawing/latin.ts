@@ -2,7 +2,10 @@ import type { CounterRandom } from "../../../random.ts";
 import { allDifferent, type Constraint, type Model, search, span } from "./finite-domain.ts";
 import { linesOf, range } from "./lattice.ts";
 
-/** Squares of order n with 1..n once in each row and column, cell by cell in reading order, under further constraints. */
+/**
+ * Model of squares of order n with 1..n once in each row and column, under further constraints. The variables
+ * are the cells in reading order.
+ */
 export function latinModel(n: number, further: readonly Constraint[] = []): Model {
   const lines = linesOf(n, n);
   return {

@@ -68,7 +68,7 @@ export function connected(
   return [...reached];
 }
 
-/** "1 X 3" a row. */
+/** Prints a board, one row per line: "1 X 3". */
 export function shown(board: readonly (readonly unknown[])[]): string {
   return board.map((row) => row.join(" ")).join("\n");
 }

@@ -5,7 +5,9 @@ import type { CounterRandom } from "../../../random.ts";
 export interface Puzzle {
   /** The question, including the required form of the answer. */
   readonly question: string;
-  /** A right answer in that form, e.g. "\\boxed{A,C}"; the generator has proved it. */
+  /**
+   * A right answer in the form that the question requires, e.g. "\\boxed{A,C}"; the generator has proved it.
+   */
   readonly solution: string;
   /** The row's `game_data.answer`. */
   readonly answer: unknown;

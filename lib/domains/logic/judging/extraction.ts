@@ -84,7 +84,7 @@ export function plainBox(text: string): string | undefined {
   return font ? font[1]!.trim() : box;
 }
 
-/** "a, b，c" as its parts; spaces do not count, wherever they are. */
+/** Splits "a, b，c" into its parts and removes all spaces. */
 export const commaList = (text: string): string[] =>
   text
     .replaceAll("，", ",")

@@ -12,11 +12,14 @@ import { askedIn } from "../../columns.ts";
 import { asFamily } from "../drawing/puzzle.ts";
 import { TASKS } from "../tasks.ts";
 
-/** The 29 puzzle types the paper trains on: SynLogic's games without buggy_tables and the three dyck tasks. */
+/**
+ * The 29 puzzle types that are kept by default: SynLogic's games without buggy_tables and the three dyck
+ * tasks.
+ */
 export const I3_LOGIC_TASKS: readonly string[] = TASKS.filter((task) => !task.startsWith("dyck_"));
 
 export interface LogicOptions extends DatasetOptions {
-  /** Tasks to keep. Default: the 29. */
+  /** Tasks to keep. Default: I3_LOGIC_TASKS. */
   readonly tasks?: readonly string[] | undefined;
   /** Keeps rows whose published solve rate is in [low, high], and rows without one. Default: all. */
   readonly solveRate?: readonly [low: number, high: number] | undefined;

@@ -24,9 +24,9 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Arrows fill the blanks so that each number equals the total length of the arrow rays that leave it, and each arrow
- * lies on such a ray. Read from the last fenced block with brackets, else the last `[[...]]`. Reference accepts
- * further numbers in blank cells; strict requires arrows there.
+ * Arrows fill the blanks so that each number equals the total length of the arrow rays that leave it, and
+ * each arrow lies on such a ray. The answer is read from the last fenced block with brackets, else the last
+ * `[[...]]`. Reference accepts further numbers in blank cells; strict requires arrows there.
  */
 export const arrowMaze: Game<Data> = {
   task: TASK,

@@ -55,7 +55,7 @@ function leaf(random: CounterRandom): Statement {
   return { text: `(${left.text}) ${words} (${right.text})`, holds, connectives: 0 };
 }
 
-/** A statement with exactly so many connectives; a quarter of the inner nodes negates. */
+/** A statement with exactly `connectives` connectives; a quarter of the inner nodes are negations. */
 function statement(random: CounterRandom, connectives: number): Statement {
   if (connectives === 0) return leaf(random);
   if (random.next() < 0.25) {

@@ -34,10 +34,10 @@ const ROW_LINES = [
 ];
 
 /**
- * A latin square whose regions have distinct digits and the stated sum, product, difference or ratio (the last two of
- * exactly two cells). Read from the first `[[a b,c d]]` on one line, else from the last python block. Reference
- * ignores non-digits, pads short rows with 1, cuts long ones, adds rows of 1 and collects "Row 1: ..." lines; strict
- * requires exactly the square's digits separated by blanks.
+ * A latin square whose regions have distinct digits and the stated sum, product, difference or ratio (the
+ * last two of exactly two cells). The answer is read from the first `[[a b,c d]]` on one line, else from the
+ * last python block. Reference ignores non-digits, pads short rows with 1, cuts long ones, adds rows of 1 and
+ * collects "Row 1: ..." lines; strict requires exactly the square's digits separated by blanks.
  */
 export const calcudoko: Game<Data> = {
   task: TASK,

@@ -27,7 +27,10 @@ function pairsOff(
   );
 }
 
-/** Cells with a tent (1) or none, by the counts, no two touching, matched with the trees. */
+/**
+ * Model of cells with a tent (1) or without (0): the lines have the given counts, no two tents touch, and the
+ * tents match the trees one to one.
+ */
 export function campsiteModel({ rows, columns, trees, rowCounts, columnCounts }: Campsite): Model {
   const cells = range(rows * columns);
   const near = orthogonal(rows, columns);

@@ -23,7 +23,7 @@ function bracketText(random: CounterRandom, length: number, kinds: number): stri
   );
 }
 
-/** Find where a sequence of brackets stops being balanced. */
+/** Asks where a sequence of brackets stops being balanced. */
 export const dyckLanguageErrors: PuzzleGenerator = {
   task: "dyck_language_errors",
   measure: "brackets in the sequence",

@@ -31,10 +31,10 @@ const parse = gameData(TASK, schema);
 const MARKERS = ["Current puzzle:", "当前题目"];
 
 /**
- * A latin square that keeps the given digits and obeys the inequality signs. Read from the last `[[a b,c d]]`.
- * Reference checks the givens of English questions only, and counts only lines with an X as rows of the question, so
- * that a full row shifts the rows below it; it also extracts any digits from a row's text. Strict checks every given
- * in every language, and allows only digits and blanks.
+ * A latin square that keeps the given digits and obeys the inequality signs. The answer is read from the last
+ * `[[a b,c d]]`. Reference checks the givens of English questions only, and counts only lines with an X as
+ * rows of the question, so that a full row shifts the rows below it; it also extracts any digits from a row's
+ * text. Strict checks every given in every language, and allows only digits and blanks.
  */
 export const futoshiki: Game<FutoshikiData> = {
   task: TASK,

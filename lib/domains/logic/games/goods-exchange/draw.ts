@@ -3,7 +3,7 @@ import type { CounterRandom } from "../../../../random.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { COLORS, PEOPLE, THINGS } from "../../drawing/vocabulary.ts";
 
-/** Owners of the items, by person, in the order of the people. */
+/** The item of each person, in the order of the people. */
 type Owners = Map<string, string>;
 
 /** Swaps the items of two people and phrases it in one of several ways. */

@@ -90,7 +90,7 @@ function splitPairs(text: string): Pair[] {
   return pairs;
 }
 
-/** Commas between quotes, of either kind, do not cut. */
+/** Splits a text at commas, except at those between quotes of either kind. */
 function splitAtCommas(text: string): string[] {
   const parts: string[] = [];
   let quoted = false;

@@ -15,8 +15,9 @@ const schema = z.object({
 });
 
 /**
- * Ones in a grid of X: the column numbers of a row's ones add up to the row's sum, the row numbers of a column's ones
- * to the column's. Read from the first `[["X","1",...],...]`, double quotes only. The same in both modes.
+ * Ones in a grid of X: the column numbers of a row's ones add up to the row's sum, the row numbers of a
+ * column's ones to the column's. The answer is read from the first `[["X","1",...],...]`, double quotes only.
+ * Strict and reference judge alike.
  */
 export const kukurasu: Game<z.output<typeof schema>> = {
   task: TASK,

@@ -8,7 +8,10 @@ import { drawUntil } from "../../drawing/uniqueness.ts";
 const MINE_DENSITY = 0.18;
 const REVEALED = 0.45;
 
-/** Mines (1) around the revealed cells. @param revealed number of mines around a cell, or undefined where hidden. */
+/**
+ * Model of the mines (1) around the revealed cells. @param revealed number of mines around a cell, or
+ * undefined where hidden.
+ */
 function minesweeperModel(n: number, revealed: readonly (number | undefined)[]): Model {
   const near = around(n, n);
   const counted = revealed.flatMap((count, cell) =>

@@ -19,9 +19,9 @@ const FORMS = [listOf(TUPLE), listOf(LIST), new RegExp(TUPLE, "g")];
 const EITHER = /\d\s{0,4}(?:or|[/|])\s{0,4}\d/i;
 
 /**
- * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the stored list.
- * Read from lists of pairs, else from pairs, else from consecutive numbers in the text. Reference reads a text
- * without any number as "no mines"; strict requires `[]`.
+ * The mines that are certain by one step of reasoning, 0-based (row, column), in any order: equal to the
+ * stored list. The answer is read from lists of pairs, else from pairs, else from consecutive numbers in the
+ * text. Reference reads a text without any number as "no mines"; strict requires `[]`.
  */
 export const minesweeper: Game<Data> = {
   task: TASK,

@@ -22,7 +22,10 @@ type Domino = readonly [number, number];
 
 const SPACING = new Map<number, readonly Constraint[]>();
 
-/** A covered cell has exactly one covered neighbour: the cells fall into dominoes that share no edge. */
+/**
+ * Requires each covered cell to have exactly one covered neighbour: the cells fall into dominoes that share
+ * no edge.
+ */
 function spacing(n: number): readonly Constraint[] {
   const known = SPACING.get(n);
   if (known !== undefined) return known;
@@ -35,8 +38,9 @@ function spacing(n: number): readonly Constraint[] {
 }
 
 /**
- * Cells covered (1) or free, by dominoes that share no edge: two covered cells in each region, and every shadow cell.
- * The covered cells determine the dominoes. @param regions shadow cells are -1
+ * Model of cells that are covered (1) or free (0), by dominoes that share no edge: two covered cells in each
+ * region, and every shadow cell covered. The covered cells determine the dominoes. @param regions shadow
+ * cells are -1
  */
 export function norinoriModel(n: number, regions: RegionMap): Model {
   const named = new Map<number, number[]>();

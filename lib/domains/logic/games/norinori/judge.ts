@@ -17,10 +17,10 @@ const TIGHT = /\[\((\d+),\s*(\d+)\),\s*\((\d+),\s*(\d+)\)\]/g;
 const LOOSE = /\(\s*(\d+)\s*,\s*(\d+)\s*\)\s*,\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)/g;
 
 /**
- * Dominoes, no two sharing an edge, that cover every shadow cell X and exactly two cells of each region. Read from
- * every `[(row,column),(row,column)]` of the text, else from pairs without brackets; 1-based.
- * Reference counts only the regions that a domino touches, so it accepts an answer with dominoes missing, or
- * none; strict counts every region.
+ * Dominoes, no two sharing an edge, that cover every shadow cell X and exactly two cells of each region. The
+ * answer is read from every `[(row,column),(row,column)]` of the text, else from pairs without brackets;
+ * 1-based. Reference counts only the regions that a domino touches, so it accepts an answer with dominoes
+ * missing, or none; strict counts every region.
  */
 export const norinori: Game<Data> = {
   task: TASK,

@@ -13,9 +13,9 @@ type Data = z.output<typeof schema>;
 type WallCell = number | string;
 
 /**
- * Walls A cut the grid into islands of one number each, with that many cells; islands share no edge or corner, and no
- * 2x2 block is all wall. Read from the last grid of X, A and numbers (quoted or not). Reference accepts further
- * numbers in open cells; strict allows the given ones only.
+ * Walls A cut the grid into islands of one number each, with that many cells; islands share no edge or
+ * corner, and no 2x2 block is all wall. The answer is read from the last grid of X, A and numbers (quoted or
+ * not). Reference accepts further numbers in open cells; strict allows the given ones only.
  */
 export const numberWall: Game<Data> = {
   task: TASK,

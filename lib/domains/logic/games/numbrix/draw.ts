@@ -34,7 +34,7 @@ export function numbrixPaths(
     return goal === undefined || distance(cell, placeOf.get(goal)!) <= goal - number;
   };
 
-  /** Everything that continues from `number` on `cell`; false when it gave up. */
+  /** Explores all paths that continue from `number` on `cell`; false if it gave up. */
   const walk = (cell: number, number: number): boolean => {
     if (++steps > MAX_STEPS) return false;
     if (!isInReach(cell, number)) return true;

@@ -16,8 +16,8 @@ const schema = z.object({
 });
 
 /**
- * 1..n² along a path of cells that share an edge, through the given numbers. Read from the last `[[...]]` that
- * begins with a digit, quotes dropped. Both modes alike.
+ * 1..n² along a path of cells that share an edge, through the given numbers. The answer is read from the last
+ * `[[...]]` that begins with a digit, quotes dropped. Strict and reference judge alike.
  */
 export const numbrix: Game<z.output<typeof schema>> = {
   task: TASK,

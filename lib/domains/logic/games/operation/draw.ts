@@ -3,7 +3,10 @@ import type { CounterRandom } from "../../../../random.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
 const SYMBOLS = "@#&~";
-/** Larger values on the way are drawn again: the puzzle is about rules, not about long multiplication. */
+/**
+ * Formulas with a larger intermediate value are drawn again: the puzzle is about rules, not about long
+ * multiplication.
+ */
 const LARGEST = 1_000_000;
 
 interface Operator {

@@ -13,7 +13,7 @@ export interface Views {
   readonly right: readonly number[];
 }
 
-/** Buildings higher than all before them. */
+/** Number of buildings that are higher than all before them. */
 export function visible(heights: readonly number[]): number {
   return heights.filter((height, i) => heights.slice(0, i).every((before) => before < height)).length;
 }
@@ -54,7 +54,7 @@ function linesOfHeights(n: number): readonly Line[] {
   return made;
 }
 
-/** Latin squares of order n that look as stated from all four sides. */
+/** Model of latin squares of order n that show the stated views on all four sides. */
 export function skyscraperModel(n: number, { top, bottom, left, right }: Views): Model {
   const { rows, columns } = linesOf(n, n);
   const all = linesOfHeights(n);

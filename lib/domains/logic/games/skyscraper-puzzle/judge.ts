@@ -17,8 +17,9 @@ const schema = z.object({
 });
 
 /**
- * A latin square of heights in which each line, seen from each end, shows the stated number of buildings; higher ones
- * hide those behind. Read from the first python block whose fences are on separate lines. The same in both modes.
+ * A latin square of heights in which each line, seen from each end, shows the stated number of buildings;
+ * higher ones hide those behind. The answer is read from the first python block whose fences are on separate
+ * lines. Strict and reference judge alike.
  */
 export const skyscraperPuzzle: Game<z.output<typeof schema>> = {
   task: TASK,

@@ -32,9 +32,9 @@ interface Star {
 }
 
 /**
- * k stars in each row, column and region, none touching another even at a corner. Read from the first dict {region:
- * [(row, column), ...]}, 1-based, in the first python block.
- * Reference ignores the keys, and a star may be listed twice; strict requires each star once, under its region.
+ * k stars in each row, column and region, none touching another even at a corner. The answer is read from the
+ * first dict {region: [(row, column), ...]}, 1-based, in the first python block. Reference ignores the keys,
+ * and a star may be listed twice; strict requires each star once, under its region.
  */
 export const starPlacementPuzzle: Game<Data> = {
   task: TASK,

@@ -18,8 +18,8 @@ const schema = z.object({
 });
 
 /**
- * A 9 x 9 sudoku: 1..9 in every row, column and 3 x 3 box, givens kept. Read from the last python block, else the
- * last `((...))`; accepts lists and tuples. The same in both modes.
+ * A 9 x 9 sudoku: 1..9 in every row, column and 3 x 3 box, givens kept. The answer is read from the last
+ * python block, else the last `((...))`; accepts lists and tuples. Strict and reference judge alike.
  */
 export const sudoku: Game<z.output<typeof schema>> = {
   task: TASK,

@@ -44,7 +44,7 @@ export function survoModel(
   };
 }
 
-/** Matrices bordered by their sums, one solution. */
+/** Matrices bordered by their sums, with one solution. */
 export const survo: PuzzleGenerator = {
   task: "survo",
   measure: "blank cells",

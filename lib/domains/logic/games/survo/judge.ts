@@ -29,9 +29,9 @@ type Data = z.output<typeof schema>;
 const answerSchema = z.array(z.array(z.number()));
 
 /**
- * The candidate numbers, each used once, fill the blanks so that the last number of every row and column is the sum
- * of the others. Read as JSON from the last python block, else the last fenced one, else the last `[[...]]`.
- * Reference does not add up the last row and the last column; strict does.
+ * The candidate numbers, each used once, fill the blanks so that the last number of every row and column is
+ * the sum of the others. The answer is read as JSON from the last python block, else the last fenced one,
+ * else the last `[[...]]`. Reference does not add up the last row and the last column; strict does.
  */
 export const survo: Game<Data> = {
   task: TASK,

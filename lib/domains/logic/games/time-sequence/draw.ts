@@ -4,13 +4,13 @@ import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 import { PEOPLE } from "../../drawing/vocabulary.ts";
 
 const DAYS = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday"] as const;
-/** Minutes since midnight. */
+/** Start and end of the working day, in minutes since midnight. */
 const OPEN = 9 * 60;
 const CLOSE = 17 * 60;
 const STEP = 5;
 const START_EVERY = 30;
 
-/** Minutes of a day, from included, to not. */
+/** A span of a day in minutes since midnight; `from` is included, `to` is not. */
 interface Span {
   readonly from: number;
   readonly to: number;
@@ -41,7 +41,7 @@ function longest(days: readonly (readonly Span[])[]): { duration: number; ways: 
   return { duration, ways: durations.filter((one) => one === duration).length };
 }
 
-/** When people with full calendars can meet; every start is tried. */
+/** Asks when people with full calendars can meet; the generator tries every start. */
 export const timeSequence: PuzzleGenerator = {
   task: "time_sequence",
   measure: "appointments",

@@ -76,7 +76,7 @@ export function wordscapesModel(
 }
 
 interface Layout {
-  /** SIDE x SIDE, "" where empty. */
+  /** The letters of SIDE x SIDE cells; "" is an empty cell. */
   readonly letters: string[];
   readonly across: string[];
   readonly down: string[];

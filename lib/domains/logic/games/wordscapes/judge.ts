@@ -19,10 +19,10 @@ const schema = z.object({
 type Data = z.output<typeof schema>;
 
 /**
- * Letters in the cells marked X, so that each across word is in a row and each down word in a column. Read from the
- * first `[[...]]`, cells quoted or bare, "0" and "" for blank; ignores case. Reference accepts several letters in one
- * cell, words across gaps, and letters of no word; strict requires one letter per cell, words in unbroken runs, as
- * often as listed, and every letter in one of them.
+ * Letters in the cells marked X, so that each across word is in a row and each down word in a column. The
+ * answer is read from the first `[[...]]`, cells quoted or bare, "0" and "" for blank; ignores case.
+ * Reference accepts several letters in one cell, words across gaps, and letters of no word; strict requires
+ * one letter per cell, words in unbroken runs, as often as listed, and every letter in one of them.
  */
 export const wordscapes: Game<Data> = {
   task: TASK,
