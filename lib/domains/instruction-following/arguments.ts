@@ -11,7 +11,7 @@ export const phrase = z.string().refine((text) => text.trim() !== "", "must not 
 export const trimmed = phrase.transform((text) => text.trim());
 export const noArguments = z.object({});
 
-/** The two comparisons there are. */
+/** The comparisons that a constraint may name. */
 export const relation = z.enum(["at least", "less than"]);
 export type Relation = z.output<typeof relation>;
 

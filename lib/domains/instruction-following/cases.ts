@@ -35,9 +35,10 @@ type Prompts = ReadonlyMap<string, readonly Constraints[]>;
 const READ = new Map<string, Promise<Prompts>>();
 
 /**
- * Reads { response, instruction_id, kwargs } with one constraint, { response, instruction_id_list, kwargs } with many,
- * or { response, key }, whose constraints are those of that key in ifeval_input_data.jsonl or ifbench_test.jsonl in the
- * folder of the case file. Where a row has no `mode` it is constraint for the first shape, train for the second, strict for the third.
+ * Reads { response, instruction_id, kwargs } with one constraint, { response, instruction_id_list, kwargs }
+ * with many, or { response, key }, whose constraints are those of that key in ifeval_input_data.jsonl or
+ * ifbench_test.jsonl in the folder of the case file. The default of `mode` is constraint for the first shape,
+ * train for the second, strict for the third.
  */
 export const readCase: CaseReader = async (row, folder) => {
   const fields = checked(rowSchema, row, "instruction-following case", "row");

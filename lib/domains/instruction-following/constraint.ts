@@ -12,13 +12,13 @@ export interface Constraint {
    * graded (reference implementations draw random values for it).
    */
   bind(args: Readonly<Record<string, unknown>>): Check;
-  /** The check of the published checkers, their bugs included. */
+  /** Creates the check as the published checkers perform it, their bugs included. */
   bindAsReference(args: Readonly<Record<string, unknown>>): Check;
   /** Set if, in strict judging, the response must equal a text of the row exactly, so it may lack words if that text does. */
   readonly verbatim?: true;
 }
 
-/** Constraint id, as rows name it ("keywords:existence"), to its kind. */
+/** Maps a constraint's id, as rows name it ("keywords:existence"), to its kind. */
 export type ConstraintTable = Readonly<Record<string, Constraint>>;
 
 /**

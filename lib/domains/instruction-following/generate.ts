@@ -2,7 +2,7 @@ import { atLevel, type Draft, type Family } from "../../data/family.ts";
 import type { CounterRandom } from "../../random.ts";
 import { NOUNS } from "../lexicon.ts";
 
-/** In the order in which the question states them. */
+/** Kinds of constraints, in the order in which the question states them. */
 const KINDS = ["count", "include", "start", "end", "avoid", "case"] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -66,7 +66,7 @@ function draw(random: CounterRandom, level: number): Draft {
       (kind) => constraints[kind] !== undefined,
     ).length;
     const count = constraints.count ?? random.int(Math.max(2, needed), 6);
-    if (count < needed) continue; // nothing can satisfy it
+    if (count < needed) continue; // no answer can satisfy the constraints
     const words = writeWords(random, constraints, count);
     return {
       question: phrase(constraints),

@@ -14,7 +14,7 @@ const MAX_REASON_CHARS = 190;
  */
 export type Mode = "train" | "strict" | "loose" | "constraint";
 
-/** Rules in which strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ. */
 export interface Rules {
   /** The part of a completion that is judged. */
   responseOf(completion: string, mode: Mode): string;

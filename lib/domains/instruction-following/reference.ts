@@ -2,8 +2,8 @@ import { isBlank } from "../../python/text.ts";
 import type { Rules } from "./judging.ts";
 
 /**
- * Constraints as the published checkers judge them: on PipelineRL's reading of a completion in mode train, and on all of
- * it in the others, as IFEval does.
+ * Judges constraints as the published checkers do: in mode train on the part of a completion that PipelineRL
+ * reads, in the other modes on all of it, as IFEval does.
  */
 export const REFERENCE: Rules = {
   responseOf: (completion, mode) => (mode === "train" ? marked(completion) : completion),

@@ -31,7 +31,7 @@ function broken(answer: string, constraints: Constraints, lexicon: readonly stri
     include: () => lower.includes(constraints.include!),
     start: () => lower[0] === constraints.start,
     end: () => lower.at(-1) === constraints.end,
-    // Text outside the lexicon avoids every word and has any case, so these two ask for words of the lexicon.
+    // Text outside the lexicon avoids every word and has any case, so these two require words of the lexicon.
     avoid: () => known && !lower.includes(constraints.avoid!),
     case: () =>
       known && answer === (constraints.case === "uppercase" ? answer.toUpperCase() : answer.toLowerCase()),

@@ -60,10 +60,10 @@ const highlights = (text: string): string[] =>
     (spans ?? []).map((span) => trimChars(span, "*")),
   );
 
-/** `<<title>>` on one line, with a word in it. */
+/** True if a line contains `<<title>>` with a word in it. */
 const hasTitle = (text: string): boolean => spansIn(text, "<<", ">>").some(isWritten);
 
-/** `<<title>>` on one line, from its first `<<` to its last `>>`. */
+/** True if a line contains `<<title>>`, read from its first `<<` to its last `>>`. */
 function hasTitleAsReference(text: string): boolean {
   return text.split("\n").some((line) => {
     const open = line.indexOf("<<");

@@ -53,7 +53,10 @@ const without =
   ({ forbidden_words: words }: { forbidden_words: readonly string[] }): Check =>
     overKeywords(words.map(read), (all) => (response) => !all.some((word) => word.found(response)));
 
-/** Letters and other characters are counted in lower case; the checkers' random letter for "#" or "ab" is not drawn. */
+/**
+ * Counts letters and other characters in lower case. Unlike the published checkers, draws no random letter
+ * for "#" or "ab".
+ */
 const letterFrequency = constraint(
   z.object({ letter: phrase, let_frequency: amount, let_relation: relation }),
   ({ letter, let_frequency: bound, let_relation: how }) => {

@@ -16,12 +16,12 @@ export function countParts(parts: readonly string[]): number | undefined {
   return blank.filter((each) => !each).length;
 }
 
-/** The same, and also undefined if a non-blank part has no visible word. */
+/** Like countParts, and also undefined if a non-blank part has no visible word. */
 export function countWrittenParts(parts: readonly string[]): number | undefined {
   return parts.some((part) => !isBlank(part) && isWordless(part)) ? undefined : countParts(parts);
 }
 
-/** Exactly `count` parts between separators. */
+/** True if separators divide the response into exactly `count` parts. */
 const dividedBy =
   (separator: string | RegExp, count: number, countOf: typeof countParts): Check =>
   ({ raw }) =>
@@ -57,7 +57,9 @@ const threeComposed =
     return countParts(paragraphs) === 3 && paragraphs.every((each) => composed(each, n_sent, n_words));
   };
 
-/** True if a sentence has one mark at its end and a word for each of its other tokens. */
+/**
+ * True if every sentence has n_words - 1 words or more: one of its n_words tokens may be the mark at its end.
+ */
 const hasWordsFor =
   ({ n_words }: Composition): Check =>
   ({ raw }) =>
@@ -79,7 +81,7 @@ const nthBegins =
     return ({ raw }) => {
       const paragraphs = raw.split("\n\n");
       const written = paragraphs.filter((paragraph) => !isBlank(paragraph));
-      // The nth counts blank paragraphs, their number does not.
+      // `nth` counts blank paragraphs, `count` does not.
       return (
         written.length === count &&
         written.every(counts) &&

@@ -95,7 +95,10 @@ const sentencesThenBullets =
     return sentences.length >= 2 && lines.length - firstBullet >= 2;
   };
 
-/** A sentence has a word and ends in a period, and so has each bullet a word. */
+/**
+ * Like sentencesThenBullets, but each sentence must contain a word and end in a period, and each bullet must
+ * contain a word.
+ */
 function periodsThenBullets(response: ResponseText): boolean {
   const bullets = response.raw.split("\n").filter((line) => startsWith(line, "*"));
   return bullets.every(isWritten) && sentencesThenBullets(endsInPeriod)(response);
@@ -103,7 +106,7 @@ function periodsThenBullets(response: ResponseText): boolean {
 const endsInPeriod = (sentence: string): boolean =>
   isWritten(sentence) && withoutClosing(sentence).endsWith(".");
 
-/** A word is in title case, or its case is undefined: no letter first, or mixed case after it. */
+/** True if a word is in title case, or its case is undefined: no letter first, or mixed case after it. */
 function inTitleCase(word: string): boolean {
   const [first, ...rest] = word;
   if (first === undefined || !/^\p{L}$/u.test(first)) return true;
@@ -111,11 +114,14 @@ function inTitleCase(word: string): boolean {
   return !isLower(first) || !(tail === "" || isLower(tail) || isUpper(tail));
 }
 
-/** A line that a star begins, but neither `**bold**` nor `*emphasis*`. */
+/** A line that begins with a star, but not with `**bold**` or `*emphasis*`. */
 const BULLET = /^\*(?!\*)(?![^\s*][^*]*\*)/;
 const SUB_BULLET = /^-(?!-)/;
 
-/** At least one bullet, and a sub-bullet on a line of its own under each; each with a word. */
+/**
+ * True if there is a bullet, and under each bullet a sub-bullet on a line of its own; all must contain a
+ * word.
+ */
 function subBullets(raw: string): boolean {
   const lines = raw.split("\n").map(trim);
   const bullets = lines.flatMap((line, at) => (BULLET.test(line) ? [at] : []));
@@ -128,7 +134,7 @@ function subBullets(raw: string): boolean {
 
 const TEMPLATE = ["My Answer:", "My Conclusion:", "Future Outlook:"];
 
-/** The three headings in order, a word under each. */
+/** True if the three headings occur in order, each followed by a word. */
 function fillsTemplate({ raw }: ResponseText): boolean {
   const places = TEMPLATE.map((heading) => raw.indexOf(heading));
   return TEMPLATE.every((heading, k) => {
@@ -194,8 +200,8 @@ export const FORMAT: ConstraintTable = {
       ({ raw }) =>
         italicThesisAsReference(raw),
   ),
-  // The reference passes a text without `*`.
-  // In it every star begins a bullet, "**" two of them, and every hyphen is a sub-bullet.
+  // The reference accepts a text without `*`. It takes every star for a bullet, "**" for two, and every
+  // hyphen for a sub-bullet.
   "format:sub-bullets": constraint(
     noArguments,
     () =>

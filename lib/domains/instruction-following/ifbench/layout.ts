@@ -78,7 +78,7 @@ export function indentsGrow(text: string, least: number): boolean {
   return indents.length >= least && indents.every((width, k) => k === 0 || width > indents[k - 1]!);
 }
 
-/** The same, and every line contains a word; at least two lines. */
+/** Like indentsGrow for two lines or more, each of which contains a word. */
 export const writtenIndentsGrow = (text: string): boolean =>
   !text.split("\n").some((line) => !isBlank(line) && isWordless(line)) && indentsGrow(text, 2);
 
@@ -88,7 +88,8 @@ export function italicThesisAsReference(text: string): boolean {
   if (open < 0) return false;
   const rest = text.slice(open);
   const close = rest.includes("</i>") ? rest.indexOf("</i>") : rest.indexOf("</em>");
-  // Three and four characters for either tag: of `<em></em>` the two `>` count as text.
+  // The reference skips three and four characters for either tag, so in `<em></em>` the two `>` count as
+  // text.
   return close >= 0 && !isBlank(rest.slice(3, close)) && !isBlank(rest.slice(close + 4));
 }
 

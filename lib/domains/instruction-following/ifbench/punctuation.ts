@@ -10,14 +10,14 @@ export const withoutPunctuation = (text: string): string => text.replace(MARKS, 
 /** Strips ASCII punctuation and spaces from both ends; other white space stays. */
 export const trimPunctuation = (text: string): string => trimChars(text, EDGE);
 
-/** Likewise, at the start only. */
+/** Strips ASCII punctuation and spaces from the start only. */
 export function trimPunctuationStart(text: string): string {
   let start = 0;
   while (start < text.length && EDGE.includes(text[start]!)) start += 1;
   return text.slice(start);
 }
 
-/** Likewise, at the end only. */
+/** Strips ASCII punctuation and spaces from the end only. */
 export const trimPunctuationEnd = (text: string): string => trimEnd(text, (char) => EDGE.includes(char));
 
 /** Strips closing quotes, brackets and emphasis after a sentence's last mark: `He said "Stop."` ends in a period. */

@@ -44,7 +44,7 @@ const inRatioAsReference =
   (response) =>
     holds(countSentences(response, (sentence) => sentence));
 
-/** "." or "?" without a word before it. */
+/** True for a "." or "?" without a word before it. */
 const isMarkAlone = (sentence: string): boolean => isWordless(sentence) && /[.?!]/.test(sentence);
 const isWritten = (text: string): boolean => !isWordless(text);
 
@@ -83,7 +83,10 @@ function hasFewStopWords(words: readonly string[], mostPercent: number): boolean
   return words.length > 0 && (stops / words.length) * 100 <= mostPercent;
 }
 
-/** Shares and balances. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+/**
+ * Constraints on shares and ratios of words and sentences. Source: IFBench, Pyatkin et al. 2025,
+ * out-of-domain constraints.
+ */
 export const RATIO: ConstraintTable = {
   // Runs of "_" are words to the reference, and no stop words.
   "ratio:stop_words": constraint(

@@ -30,7 +30,7 @@ export const REPEAT: ConstraintTable = {
       ({ lower }) =>
         trim(lower) === SENTENCE,
   ),
-  // Indices of characters (code points), the last one included.
+  // n_start and n_end are indices of characters (code points); n_end is included.
   "repeat:repeat_span": verbatim(
     constraint(
       z.object({ prompt_to_repeat: phrase, n_start: amount, n_end: amount }),

@@ -13,7 +13,7 @@ function wholeWord(text: string): RegExp {
   return new RegExp(`${BOUNDARY}${literal}${BOUNDARY}`, "iu");
 }
 
-/** Words that share their first letter with a neighbour; a run of n counts n. */
+/** Number of words that share their first letter with a neighbour; a run of n words counts n. */
 function alliterationLength(sentence: string): number {
   const letters = fields(sentence.toLowerCase())
     .map((word) => firstChar(trimPunctuationStart(word)))
@@ -41,7 +41,7 @@ const progression =
     return lengths.every((length, k) => k === 0 || relation(lengths[k - 1]!, length));
   };
 
-/** The same for two or more sentences, each containing a word. */
+/** Like progression, for two or more sentences that each contain a word. */
 const writtenProgression = (
   measure: (sentence: string) => number,
   relation: (now: number, next: number) => boolean,
@@ -57,7 +57,7 @@ export const SENTENCE: ConstraintTable = {
     () => writtenProgression(alliterationLength, (now, next) => next > now),
     () => progression(alliterationLength, (now, next) => next > now, 0),
   ),
-  // The reference reads the first of no sentences, which fails.
+  // The reference fails on a text without sentences, because it reads the first one.
   "sentence:increment": constraint(
     z.object({ small_n: amount }),
     ({ small_n }) => writtenProgression(wordCount, (now, next) => next === now + small_n),

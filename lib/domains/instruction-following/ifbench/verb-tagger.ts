@@ -24,7 +24,7 @@ function normalize(word: string): string {
   return isDigits([...word][0] ?? "") ? "!DIGITS" : word.toLowerCase();
 }
 
-/** Features of the first of the tokens: it has no word before it, and two after it matter. */
+/** Features of the first token: no word precedes it, and the next two tokens matter. */
 function features(tokens: readonly string[]): string[] {
   const word = tokens[0]!;
   const [now, next, afterNext] = [...tokens.slice(0, 3).map(normalize), "-END-", "-END2-"];
@@ -46,7 +46,7 @@ function features(tokens: readonly string[]): string[] {
   ];
 }
 
-/** Part of speech of the first token: the label of most weight, of equals the last by name. */
+/** Part of speech of the first token: the label with the largest weight; of equal ones, the last by name. */
 export function firstTag(model: TaggerModel, tokens: readonly string[]): string {
   const word = tokens[0]!;
   if (Object.hasOwn(model.tagdict, word)) return model.tagdict[word]!;

@@ -56,14 +56,14 @@ function noMoreThan(limit: number): Check {
   };
 }
 
-/** Words of an odd and of an even number of syllables in turn. */
+/** True if words with odd and with even numbers of syllables alternate. */
 const alternates: Check = (response) =>
   eachPair(
     plainWords(response).map((word) => syllables(word) % 2),
     (left, right) => left !== right,
   );
 
-/** The last word of each sentence starts the next. */
+/** True if the last word of each sentence is the first word of the next. */
 function chained({ sentences }: ResponseText): boolean {
   return eachPair(sentences, (now, next) => {
     const last = fields(trimPunctuationEnd(now)).at(-1);
@@ -72,7 +72,7 @@ function chained({ sentences }: ResponseText): boolean {
   });
 }
 
-/** A non-blank line starts and ends with the same word, ignoring case. */
+/** True if a line starts and ends with the same word, ignoring case; also true for a blank line. */
 function closesAsItOpens(line: string): boolean {
   const words = edgeWords(line);
   return words[0] === words.at(-1);
@@ -89,7 +89,10 @@ function secondFromBothEnds(word: string): Check {
   };
 }
 
-/** Order, shape and place of words. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
+/**
+ * Constraints on the order, shape and place of words. Source: IFBench, Pyatkin et al. 2025, out-of-domain
+ * constraints.
+ */
 export const WORDS: ConstraintTable = {
   "words:alphabet": constraint(noArguments, () => followsAlphabet),
   "words:vowel": constraint(noArguments, () => threeVowels),

@@ -15,9 +15,9 @@ const truthSchema = z.tuple([
 ]);
 
 /**
- * IF-RLVR: prompts with up to five constraints that a program can check.
- * Absent arguments (None) are left out of `kwargs`; whether a constraint has all it needs is for its verifier to say.
- * Also Tülu 3's, whose ground truth names the function that checks, with its arguments.
+ * IF-RLVR: prompts with up to five constraints that a program can check. Absent arguments (None) are left out
+ * of `kwargs`; whether a constraint has all it needs is for its verifier to say. Also reads Tülu 3's rows,
+ * whose ground truth names the checking function and its arguments.
  * Source: data set cards allenai/IF_multi_constraints_upto5 and allenai/RLVR-IFeval.
  */
 export const ifRlvr: RowReader<DatasetOptions> = {
@@ -63,7 +63,7 @@ const evaluationSchema = z.object({
 });
 
 /**
- * IFEval and IFBench: the evaluation rows of the same kind of constraints.
+ * IFEval and IFBench: rows for evaluation, with the kind of constraints that IF-RLVR has.
  * Source: data set cards google/IFEval and allenai/IFBench_test.
  */
 export const ifEval: RowReader<DatasetOptions> = {
@@ -100,7 +100,7 @@ function instructionDraft(
   };
 }
 
-/** A Python literal, or JSON, or either inside a JSON string. */
+/** Reads a Python literal, or JSON, or either inside a JSON string. */
 function readTruth(text: string): { readonly value: unknown } | { readonly bad: string } {
   for (const parse of [JSON.parse, parseRepr]) {
     try {

@@ -2,7 +2,10 @@
 type Constraint = readonly [id: string, kwargs?: Readonly<Record<string, unknown>>];
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** "at least 3" is IFEval's too; "at most 3" is its "less than 4"; "around 3" it does not have. */
+/**
+ * Translates a quantifier to IFEval: "at least 3" stays, "at most 3" becomes "less than 4". Undefined for
+ * "around 3", which IFEval lacks.
+ */
 function related(
   id: string,
   { N, quantifier }: Arguments,
@@ -26,7 +29,8 @@ function exactly(id: string, own: Arguments, n: unknown, count: string, relation
 const one = (id: string, kwargs?: Arguments): Constraint[] => [[id, kwargs ?? {}]];
 
 /**
- * The functions that check Tülu 3's prompts, in constraints of IFEval's that hold for the same responses.
+ * Translates each function that checks Tülu 3's prompts into IFEval's constraints that accept the same
+ * responses.
  * Source: allenai/open-instruct, if_functions.py; data set card allenai/RLVR-IFeval.
  */
 const FUNCTIONS: Readonly<Record<string, (given: Arguments) => Constraint[] | undefined>> = {

@@ -53,8 +53,9 @@ interface Languages {
 const readJson = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"));
 
 /**
- * The langdetect package's profiles: of dist/ the one file that scripts/bundle.mjs writes, which spares an installation the
- * 147 MB of Unicode tables that langdetect depends on and that are not read here.
+ * Reads the langdetect package's profiles. An installation has them in one file of dist/, which
+ * scripts/bundle.mjs writes; that spares it 147 MB of Unicode tables on which langdetect depends and which
+ * are not read here.
  */
 function readLanguages(): Languages {
   const bundled = join(packageRoot(), "dist/langdetect/languages.json");
@@ -178,7 +179,7 @@ function grams(chars: readonly string[], { frequencies, han }: Profiles): Float6
   return found;
 }
 
-/** Divides by the sum, in place; returns the greatest. */
+/** Divides probabilities by their sum, in place; returns the largest. */
 function normalize(posterior: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < posterior.length; i++) sum += posterior[i]!;

@@ -9,7 +9,7 @@
 
 const list = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Lower case, without the last dot; ". . " is an ellipsis written with spaces. */
+/** Abbreviations in lower case, without the last dot; ". . " is an ellipsis written with spaces. */
 export const ABBREVIATIONS: ReadonlySet<string> = new Set(
   list(`
   a.a a.c a.d a.g a.h a.m a.m.e a.s a.t adm ala ariz aug ave b.f b.v bros c c.i.t c.o.m.b c.v calif chg cie
@@ -67,7 +67,7 @@ export const COLLOCATIONS: ReadonlySet<string> = new Set(
   ].flatMap(([word, ...followers]) => followers.map((next) => `${word} ${next}`)),
 );
 
-/** Written in lower case, and capitalised only where a sentence begins. */
+/** Words in lower case that are capitalised only where a sentence begins. */
 export const SENTENCE_WORDS: ReadonlySet<string> = list(`
   abandoned abbreviation able above absence absolutely academic accept acceptable acceptance accepted
   accepting accepts accessibility accessible accident accordance accordingly accumulated accuracy accurate
@@ -281,7 +281,7 @@ export const SENTENCE_WORDS: ReadonlySet<string> = list(`
   writes writing written yes yet yielded yielding yields your yourself youth zero zeros zone
 `);
 
-/** Written in lower case, and capitalised inside sentences too: in names, titles and headlines. */
+/** Words in lower case that are capitalised inside sentences too: in names, titles and headlines. */
 export const COMMON_NAMES: ReadonlySet<string> = list(`
   a ability about absolute access according account acquire acquired across act action activities activity
   actor actress acts actual actually add added additional advance advanced advertising affect after again

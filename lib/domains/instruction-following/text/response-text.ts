@@ -33,7 +33,7 @@ export class ResponseText {
     return this.#shown;
   }
 
-  /** The response in small letters, with properties of its own. */
+  /** The response in lower case, with properties of its own. */
   get inLowerCase(): ResponseText {
     this.#inLowerCase ??= new ResponseText(this.lower);
     return this.#inLowerCase;

@@ -8,7 +8,7 @@ const STARTERS = `(?:Mr|Mrs|Ms|Dr|Prof|Capt|Cpt|Lt|He[${SPACE}]|She[${SPACE}]|It
 const SUFFIXES = "(Inc|Ltd|Jr|Sr|Co)";
 const ACRONYM = "([A-Z][.][A-Z][.](?:[A-Z][.])?)";
 
-/** Applied in this order, each to the output of the previous one. */
+/** Rules that mark the ends of sentences, applied in this order, each to the output of the previous one. */
 const REWRITES: readonly (readonly [pattern: RegExp, replacement: string | ((match: string) => string)])[] = [
   [/\n/g, " "],
   [/(Mr|St|Mrs|Ms|Dr)[.]/g, `$1${DOT}`],
