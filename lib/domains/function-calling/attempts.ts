@@ -43,7 +43,7 @@ export function attemptIn(text: string, entry: Entry): string | undefined {
   return readPythonCalls(folded.trim()).kind === "calls" ? "nothing but a call" : undefined;
 }
 
-/** Text before the name in each form. */
+/** Text before the function's name in each form of call. */
 const OPENINGS: readonly string[] = TOOL_CALL_FORMS.map(({ write }) => fold(write("\0", {})).split("\0")[0]!);
 /** A text that begins as JSON of calls or as a list of calls in Python. */
 const BEGUN = /^(?:```\w{0,8}\s{0,4})?(?:\{|\[\s{0,4}\{|\[\s{0,4}[a-z_][\w.]{0,80}$)/i;

@@ -1,7 +1,10 @@
 import { readFloat, readInt } from "../../python/number.ts";
 import { float, int, type PythonValue, str } from "../../python/value.ts";
 
-/** Longer values are left as text: the data's are a few hundred characters, and the patterns are not all linear. */
+/**
+ * Longer values stay text: values in the data have a few hundred characters, and some of the patterns are not
+ * linear.
+ */
 export const MAX_CONVERTED_CHARS = 4000;
 
 export const INTEGER = /^-?\d+$/;
@@ -16,7 +19,7 @@ export function numberOrText(text: string): PythonValue {
   return number === undefined ? str(text) : float(number);
 }
 
-/** The parts between commas, trimmed; nesting does not count. */
+/** Splits a text at every comma, nested or not, and trims the parts. */
 export const commaParts = (text: string): string[] => text.split(",").map((part) => part.trim());
 
 /** Text from `start` up to the first of these closing marks on the same line; undefined if there is none. */

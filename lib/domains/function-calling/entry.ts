@@ -5,8 +5,8 @@ import type { PythonValue } from "../../python/value.ts";
 export type Language = "python" | "java" | "javascript";
 
 /**
- * The type of a parameter as its schema names it; `items` is that of the elements of an array, `floats` the keys of an
- * object, or of the objects of an array, that have floats.
+ * The type of a parameter as its schema names it. `items` is the type of an array's elements. `floats` has
+ * those keys of an object, or of an array's objects, whose values are floats.
  */
 export interface ParameterType {
   readonly type: string | undefined;
@@ -36,7 +36,10 @@ export interface Entry {
   readonly expected: readonly ExpectedCall[] | undefined;
 }
 
-/** The reference fails on this with an exception: a value its check has no rule for, a schema without types. */
+/**
+ * Thrown where the reference implementation raises an exception: for a value without a rule, a schema without
+ * types.
+ */
 export class Unjudgeable extends Error {}
 
 type Dict = ReadonlyMap<string, PythonValue>;
@@ -70,7 +73,7 @@ function fault(id: string, what: string, row: unknown): HoneError {
   });
 }
 
-/** "live_multiple_2-1-0" is of live_multiple. */
+/** The category in an id: "live_multiple_2-1-0" belongs to live_multiple. */
 export const categoryOf = (id: string): string | undefined => /^([a-z][a-z_]*)_\d[\d-]*$/.exec(id)?.[1];
 
 /** A dict's values by key; JSON has only string keys. */

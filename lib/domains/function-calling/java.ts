@@ -2,7 +2,7 @@ import { bool, dict, float, list, type PythonValue, str } from "../../python/val
 import { commaParts, INTEGER, integer, MAX_CONVERTED_CHARS, numberOrText, upTo } from "./conversion.ts";
 import { Unjudgeable } from "./entry.ts";
 
-/** Java's types by name, as the Python types that their values are compared as. */
+/** For each Java type, the Python type as which its values are compared. */
 export const JAVA_TYPES: ReadonlyMap<string, PythonValue["type"]> = new Map([
   ["byte", "int"],
   ["short", "int"],
@@ -62,7 +62,7 @@ export function fromJava(text: string, type: string, items?: string): PythonValu
   }
 }
 
-/** `new T[]{a, b}` anywhere in the text. */
+/** Reads `new T[]{a, b}` anywhere in the text. */
 function fromArray(text: string, items: string | undefined): PythonValue {
   const start = /new\s+\w+\[\]\s*\{/.exec(text);
   const content = start && upTo(text, start.index + start[0].length, "}");
@@ -89,7 +89,9 @@ function fromArrayList(text: string, items: string | undefined): PythonValue {
   return list(calls(text.slice(start, end), "add(").map((inside) => element(inside.trim())));
 }
 
-/** `new HashMap<K, V>() {{ put("k", v); }}` or an empty one; ignores text after the first closing brace. */
+/**
+ * Reads `new HashMap<K, V>() {{ put("k", v); }}` or an empty one; ignores text after the first closing brace.
+ */
 function fromHashMap(text: string): PythonValue {
   const start = /new\s+HashMap<[^\n]*?>\s*\(\)/.exec(text);
   if (start === null) return str(text);

@@ -2,7 +2,7 @@ import { bool, dict, float, list, type PythonValue, str } from "../../python/val
 import { commaParts, INTEGER, integer, MAX_CONVERTED_CHARS, numberOrText, upTo } from "./conversion.ts";
 import { Unjudgeable } from "./entry.ts";
 
-/** JavaScript's types by name, as the Python types that their values are compared as. */
+/** For each JavaScript type, the Python type as which its values are compared. */
 export const JAVASCRIPT_TYPES: ReadonlyMap<string, PythonValue["type"]> = new Map([
   ["String", "str"],
   ["integer", "int"],
@@ -47,7 +47,7 @@ export function fromJavaScript(text: string, type: string, items?: string): Pyth
 const isQuoted = (text: string): boolean =>
   (text.startsWith('"') && text.endsWith('"')) || (text.startsWith("'") && text.endsWith("'"));
 
-/** `[[a], [b]]`, `new Array([a], [b])`, `[a, b]` or `new Array(a, b)` at the start of the text. */
+/** Reads `[[a], [b]]`, `new Array([a], [b])`, `[a, b]` or `new Array(a, b)` at the start of the text. */
 function fromArray(text: string, items: string | undefined): PythonValue {
   const rows = fromRows(text);
   if (rows !== undefined) return rows;
@@ -79,7 +79,7 @@ function fromRows(text: string): PythonValue | undefined {
 
 const PAIR = /([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)/g;
 
-/** `{ key: value, 'key': [value] }`. */
+/** Reads `{ key: value, 'key': [value] }`. */
 function fromObject(text: string): PythonValue {
   const content = text.startsWith("{") ? upTo(text, 1, "}") : undefined;
   if (content === undefined) return str(text);

@@ -6,7 +6,10 @@ import { type Entry, Unjudgeable } from "./entry.ts";
 import { readPythonCalls } from "./python-calls.ts";
 import { readSourceCalls } from "./source-calls.ts";
 
-/** JSON or other call markup of chat templates; or a response of calls in Python syntax alone, as BFCL requests. */
+/**
+ * "tool_calls": JSON or other call markup of chat templates. "python": only calls in Python syntax, as BFCL
+ * requests.
+ */
 export type Dialect = "tool_calls" | "python";
 
 /** What a completion contains, before it is compared with the expected calls. */
@@ -17,7 +20,7 @@ export interface Reading {
   readonly calls: Calls;
 }
 
-/** Rules in which strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ. */
 export interface Rules extends CheckRules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;

@@ -4,8 +4,8 @@ import { hasToolCalls, readToolCalls } from "./tool-calls.ts";
 import { PYTHON_COMPARISON } from "./value-check.ts";
 
 /**
- * Judges calls as the reference does: reads the whole completion, compares texts in normal form, and gives partial
- * credit for some of several calls.
+ * Judges calls as the reference implementation does: reads the whole completion, compares normalised texts,
+ * and gives partial credit for some of several calls.
  * Source: BFCL v4, single-turn; statuses and partial credit as in PipelineRL.
  */
 export const REFERENCE: Rules = {

@@ -37,7 +37,9 @@ function isText(entry: Entry, name: string, argument: string): boolean {
   return entry.language !== "python" || type === "string" || type === "any";
 }
 
-/** Ways to be right about relevance with a useless response. */
+/**
+ * Rejects responses to relevance entries that would count as right but are useless; undefined for any other.
+ */
 function evasion(entry: Entry, { text, calls }: Reading): ScoredVerdict | undefined {
   if (wantsNone(entry)) return refusal(entry, text, calls);
   if (calls.kind === "malformed" && looksMarked(text)) return unparsable(calls.reason);

@@ -10,9 +10,9 @@ export interface Comparison {
   form(text: string): string;
   /** @param isFloat true if the schema's type is float, so that the spelling of an allowed number does not matter. */
   equal(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean;
-  /** The values of a list of allowed ones; "" among them makes the parameter optional. */
+  /** The allowed values without the mark "" of an optional parameter, where "" is such a mark. */
   valuesOf(allowed: Values): Values;
-  /** The values that an allowed object has for a key. */
+  /** The allowed values of one key of an allowed object. */
   valuesOfKey(allowed: PythonValue): Values;
   /** True if a key with these values is optional. */
   mayLack(allowed: PythonValue): boolean;
@@ -25,7 +25,8 @@ export const PYTHON_COMPARISON: Omit<Comparison, "form"> = {
   equal: equals,
   valuesOf: (allowed) => allowed,
   valuesOfKey: (allowed) => indexed(allowed),
-  mayLack: (allowed) => allowed.type === "str" || indexed(allowed).some(isEmptyText), // every text has ""
+  // as in Python, every text contains ""
+  mayLack: (allowed) => allowed.type === "str" || indexed(allowed).some(isEmptyText),
   elementsOf: (allowed) => indexed(allowed),
 };
 
@@ -60,7 +61,7 @@ function sameValue(given: PythonValue, allowed: PythonValue, isFloat: boolean): 
   return given.entries.length === others.size && given.entries.every(isSame);
 }
 
-/** A text in its form of comparison, any other value unchanged. */
+/** Normalises a text for comparison; returns any other value unchanged. */
 const formOf = (value: PythonValue, { form }: Comparison): PythonValue =>
   value.type === "str" ? str(form(value.value)) : value;
 
@@ -70,9 +71,9 @@ const isIn = (value: PythonValue, values: Values, { equal }: Comparison, isFloat
   values.some((other) => equal(value, other, isFloat));
 
 /**
- * Checks that a value is one of the allowed ones, each type compared in its own way: texts in the given form,
- * elements of lists likewise, dicts key by key. Returns undefined, or the reference's name of the error. Throws
- * Unjudgeable if the reference's check fails on its own gold answer.
+ * Checks that a value is one of the allowed ones, each type compared in its own way: texts and elements of
+ * lists normalised by `form`, dicts key by key. Returns undefined, or the reference's name of the error.
+ * Throws Unjudgeable if the reference's check fails on its own gold answer.
  * Source: BFCL v4, ast_checker.
  */
 export function checkText(value: PythonValue, allowed: Values, by: Comparison): string | undefined {
@@ -101,7 +102,7 @@ function indexed(value: PythonValue): Values {
   throw new Unjudgeable(`gold value of type ${value.type} where a list is due`);
 }
 
-/** @param floats keys that the schema has floats for. */
+/** Compares a dict with the allowed ones. @param floats keys whose values are floats in the schema */
 export function checkDict(
   given: PythonDict,
   allowed: Values,
@@ -150,7 +151,7 @@ function compareDicts(
 const keyText = (key: PythonValue): string =>
   key.type === "str" ? `s${key.value}` : `${key.type} ${"value" in key ? key.value : ""}`;
 
-/** Dicts in order, as many as in the gold list. */
+/** Compares dicts, in order, with gold lists of the same length. */
 export function checkDicts(
   given: Values,
   allowed: Values,

@@ -25,12 +25,12 @@ export interface FunctionCallingReference {
 }
 
 /**
- * Function calls: the calls of the response must be the expected ones, or, for the relevance categories, there must
- * be one or none. Two dialects: the markup of a chat template (names with "_" for "."), or nothing but `[f(a=1),
- * g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax). The reference is { entry,
- * dialect?, compat? }: a row of a category file, preferably as JSON text, since parsing makes 1 and 1.0 equal; strict
- * by default. Strict reads the text after the last `</think>`, gives no partial credit, and closes the reference's
- * loopholes (docs/reference/verify.md).
+ * Function calls: the calls of the response must be the expected ones, or, for the relevance categories,
+ * there must be a call or no call. Two dialects: the markup of a chat template (names with "_" for "."), or
+ * nothing but `[f(a=1), g.h(b=2)]` (for Java and JavaScript functions one call, its values in their syntax).
+ * The reference is { entry, dialect?, compat? }: a row of a category file, preferably as JSON text, since
+ * parsing makes 1 and 1.0 equal; strict by default. Strict reads the text after the last `</think>`, gives no
+ * partial credit, and closes the reference's loopholes (docs/reference/verify.md).
  * Source: BFCL v4, single-turn; statuses and partial credit as in PipelineRL.
  */
 export const functionCalling: Verifier<FunctionCallingReference> = {

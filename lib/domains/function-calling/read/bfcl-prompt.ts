@@ -38,7 +38,10 @@ const REQUEST =
   '<tool_calls>[{"name": "function", "arguments": {"parameter": "value"}}]</tool_calls>\n' +
   "Where none of the functions fits, say so and call none.";
 
-/** Tells the policy in words which functions there are (JSON Schema) and how to call them. Wording ours. */
+/**
+ * Tells the policy in words which functions there are (JSON Schema) and how to call them. The wording is our
+ * own.
+ */
 export function describeTools(functions: readonly unknown[]): string {
   const tools = functions.map((one) => JSON.stringify(one));
   return [REQUEST, "<available_tools>", ...tools, "</available_tools>"].join("\n");
@@ -49,8 +52,9 @@ export const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
   JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
 
 /**
- * BFCL's functions in JSON Schema: dots in names as underscores, and for Java and JavaScript every argument as a string
- * of source text. @param language that the description names; undefined for functions that are of none.
+ * BFCL's functions in JSON Schema: dots in names as underscores, and for Java and JavaScript every argument
+ * as a string of source text. @param language named in the descriptions; undefined for functions of no
+ * language.
  * Source: BFCL v4's conversion of its functions to tools.
  */
 export function toolsOf(functions: readonly ToolFunction[], language?: Language): readonly unknown[] {

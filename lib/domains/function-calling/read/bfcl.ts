@@ -119,7 +119,8 @@ function draftOf(
     },
     gold: () => {
       if (truth === undefined) return category.endsWith("irrelevance") ? ["No call."] : [];
-      return language === "python" ? [false, true].map((full) => callsOf(truth, full)) : []; // others have source text as values
+      // Java and JavaScript expect source text as values
+      return language === "python" ? [false, true].map((full) => callsOf(truth, full)) : [];
     },
   };
 }

@@ -10,7 +10,7 @@ export interface Parameter {
   allowed(value: string): string;
 }
 
-/** Names of types, of Python's and of JSON Schema's, in BFCL's. */
+/** BFCL's names for the types of Python and JSON Schema. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ...["str", "string"].map((name) => [name, "string"] as const),
   ...["int", "integer"].map((name) => [name, "integer"] as const),
@@ -21,8 +21,9 @@ const TYPES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Reads { type, description?, default?, items? }: the type is a text such as "int, optional" or "List[str]". A type that
- * is neither (`Union[int, str]`, `Any`) is that of `sample`, a value the row gives, as JSON text.
+ * Reads { type, description?, default?, items? }: the type is a text such as "int, optional" or "List[str]".
+ * Any other type (`Union[int, str]`, `Any`) is inferred from `sample`, a value that the row gives, as JSON
+ * text.
  */
 export function parameterOf(one: Readonly<Record<string, unknown>>, sample?: string): Parameter {
   const { type: text, default: fallback, items: inner, ...rest } = one;

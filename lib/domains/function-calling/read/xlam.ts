@@ -34,7 +34,7 @@ interface Tool {
 
 interface Call {
   readonly name: string;
-  /** JSON text. */
+  /** Arguments by name; the values are JSON text. */
   readonly given: ReadonlyMap<string, string>;
 }
 
