@@ -12,7 +12,10 @@ const WORD = new RegExp(`(?![${INVISIBLE}])[\\p{L}\\p{N}]`, "u");
 /** Special tokens of chat templates as a completion spells them: `<|im_end|>`, `</s>`, `<end_of_turn>`. */
 const TOKENS = /<[|｜][\w▁ ]{1,40}[|｜]>|<\/?s>|<(?:bos|eos|pad|unk|(?:start|end)_of_turn)>/g;
 
-/** True if a text has no visible character except special tokens: a blank answer, in every domain that judges strictly. */
+/**
+ * True if a text has no visible character except special tokens. All domains that judge strictly reject such
+ * answers.
+ */
 export const isBlank = (text: string): boolean => !VISIBLE.test(text.replace(TOKENS, ""));
 
 /**

@@ -5,7 +5,7 @@ export interface Call {
   /** Undefined if the model gave a name that is not a string; no function matches it. */
   readonly name: string | undefined;
   readonly arguments: ReadonlyMap<string, PythonValue>;
-  /** Number of arguments without a name; the reference drops them silently. */
+  /** Number of arguments without a name; the reference implementation drops them silently. */
   readonly positional: number;
 }
 

@@ -15,7 +15,7 @@ type Bad = { readonly bad: string };
 /** The question of a row, and the column it was taken from. */
 export interface AskedColumn {
   readonly column: string;
-  /** The words alone. */
+  /** The question as plain text. */
   readonly task: string;
   /** The turns, if the column has turns, without assistant turns at the end. */
   readonly turns?: readonly ChatMessage[];
@@ -26,7 +26,7 @@ export interface AnswerColumn {
   readonly column: string;
   /** A text, a number as the file writes it, or any other JSON value. */
   readonly value: unknown;
-  /** The column has a worked solution, of which not all can be the answer. */
+  /** True if the column has a worked solution, of which only a part is the answer. */
   readonly isWorked: boolean;
 }
 
@@ -96,11 +96,13 @@ const instruction: Read = (value, column, row) => {
 
 interface Place {
   readonly column: string;
-  /** The names on the way to a column inside others: "reward_model.ground_truth". */
+  /**
+   * Path of a nested column, for example ["reward_model", "ground_truth"]; undefined for a top-level column.
+   */
   readonly path: readonly string[] | undefined;
 }
 
-/** The columns with their paths, which are asked of every row. */
+/** Adds the columns' paths, split once here because every row is searched for all columns. */
 function placed<T extends { readonly column: string }>(columns: readonly T[]): readonly (T & Place)[] {
   return columns.map((one) => ({
     ...one,
@@ -108,7 +110,10 @@ function placed<T extends { readonly column: string }>(columns: readonly T[]): r
   }));
 }
 
-/** Columns with a question, the most reliable first. `question`, `problem` and `messages` are older than the others. */
+/**
+ * Columns with a question, the most reliable first. This reader supported `question`, `problem` and
+ * `messages` before the others.
+ */
 const QUESTIONS = placed<{ readonly column: string; readonly read: Read }>([
   { column: "question", read: readText },
   { column: "problem", read: readText },
@@ -119,7 +124,10 @@ const QUESTIONS = placed<{ readonly column: string; readonly read: Read }>([
   { column: "conversations", read: conversations },
   { column: "responses_create_params.input", read: textOrTurns },
 ]);
-/** Pairs of columns that published sets fill with the same question: the turns are used, the text repeats them in words. */
+/**
+ * Columns that published sets fill beside `messages` with the same question: the turns are used, the text
+ * only repeats them.
+ */
 const BESIDE_MESSAGES: ReadonlySet<string> = new Set(["question", "problem"]);
 
 /** The turns up to the one to answer: the policy must not see a recorded answer at the end. */
@@ -170,8 +178,8 @@ const wordings = ({ task, turns = [] }: AskedColumn): string[] =>
   [task, ...turns.slice(-1).map(({ content }) => String(content))].map(normalized);
 
 /**
- * Columns with an answer, the most reliable first. Of the first four, which published sets have beside each other,
- * the first one present is used; the last ones count only if there is no other.
+ * Columns with an answer, the most reliable first. Published sets have several of the "ordered" ones in a
+ * row, so only the first present counts; "last" ones count only if there is no other.
  */
 const ANSWERS = placed<{
   readonly column: string;
@@ -191,10 +199,13 @@ const ANSWERS = placed<{
   { column: "gold_standard_solution", isWorked: true, rank: "last" },
 ]);
 
-/** Names of the columns of an answer that a blank text leaves empty. */
+/** Names of the answer columns; a blank text in one of them counts as no answer. */
 export const ANSWER_COLUMNS: ReadonlySet<string> = new Set(ANSWERS.map(({ column }) => column));
 
-/** All answers that a row states, the preferred first. Of "last" columns only the first, and only if there is no other. */
+/**
+ * All answers that a row states, the preferred one first. Uses one "last" column, and only if no other column
+ * has an answer.
+ */
 export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
   const found: AnswerColumn[] = [];
   let isOrdered = false;
@@ -209,7 +220,7 @@ export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
   return found;
 }
 
-/** A number with more digits than its value has here, as the file writes it. */
+/** A number as the file writes it, for one with more digits than a double holds. */
 const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SURE_DIGITS = 15;
 

@@ -6,13 +6,16 @@ import type { Problem } from "../records.ts";
 /** `reference` reproduces the labels of the reference implementation, its bugs included; `strict` closes its exploits. */
 export type Compat = "reference" | "strict";
 
-/** The field of a problem's reference that chooses; default strict. */
+/** The field of a problem's reference that chooses between the two; default strict. */
 export const compatField = z.enum(["reference", "strict"]).default("strict");
 
-/** The two variants of a verifier's rules; it chooses one when it reads a problem's reference. */
+/** The two variants of a verifier's rules; the verifier chooses one when it reads a problem's reference. */
 export type JudgedTwoWays<Rules> = Readonly<Record<Compat, Rules>>;
 
-/** The same problems, judged by other rules. Throws HONE_ERR_CONFIG for a problem whose reference is not an object. */
+/**
+ * The source's problems, to be judged by the rules that `compat` names. Throws HONE_ERR_CONFIG for a problem
+ * whose reference is not an object.
+ */
 export function judgedBy(source: ProblemSource, compat: Compat): ProblemSource {
   const marked = ({ reference, ...problem }: Problem): Problem => {
     if (typeof reference !== "object" || reference === null || Array.isArray(reference)) {

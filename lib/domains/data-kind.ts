@@ -9,11 +9,14 @@ import { mapHint } from "./row-maps.ts";
 /** Ends the message for rows that a map makes readable; the hint has the map. */
 export const NEEDS_MAP = "its rows need a map";
 
-/** GSM8K's rows also have the form of a user's rows, which may be trained on. */
+/**
+ * Kinds of a user's own rows. GSM8K's rows have the same form, so they are read as the user's own, which may
+ * be trained on.
+ */
 const OWN: ReadonlySet<DatasetKind> = new Set(["jsonl", "gsm8k"]);
 /** Verifiers that may judge verl's rows, the likelier first. */
 const VERL = ["math", "code"] as const;
-/** Rows of a file that are looked at. */
+/** Number of a file's first rows that are read to detect its kind. */
 const LOOKED_AT = 20;
 
 /** A kind whose rows have no distinctive form: recognised by its name, in the path or in a field beside the problem. */
@@ -50,7 +53,7 @@ export async function tellKind(
   });
 }
 
-/** How rows of the user's own with this fault are read nevertheless; empty, or a sentence that ends in a space. */
+/** How the user's own rows can be read in spite of this fault: a sentence that ends in a space, or empty. */
 function adviceFor(fault: string | undefined, path: string, row: unknown): string {
   if (fault === undefined) return "";
   if (/neither question|both say what is asked/.test(fault)) return mapExample(path, row);
@@ -117,7 +120,10 @@ async function tried(
   return { read: read.sort(byRows), looked, first };
 }
 
-/** Between two that read equally many: prefers one that uses some rows, then a published one, then the one that uses more. */
+/**
+ * Sorts by the number of rows read; of equal kinds, one that uses some rows comes first, then a published
+ * one, then the one that uses more.
+ */
 function byRows(a: Candidate, b: Candidate): number {
   const isUsed = ({ kept }: Candidate) => Number(kept > 0);
   const isOwn = ({ spec }: Candidate) => Number(OWN.has(spec.kind));
@@ -139,14 +145,17 @@ function specsOf(path: string | readonly string[], verifier: string | undefined)
 interface Candidate {
   readonly spec: DatasetSpec;
   readonly read: ReturnType<ReturnType<typeof readerOf>["open"]>;
-  /** Number of sound rows, and of those that are used. */
+  /** Numbers of rows that this kind can read, and of those that become problems. */
   rows: number;
   kept: number;
-  /** Reason why a row is not of this kind. */
+  /** Why the first refused row is not of this kind. */
   fault?: string;
 }
 
-/** Counts for every kind how many of a file's first rows it reads. @returns how many there are, and the first. */
+/**
+ * Counts, for every kind, how many of a file's first rows it can read. @returns the number of rows, and the
+ * first row
+ */
 async function lookInto(
   file: DataFile,
   kinds: readonly Candidate[],
@@ -177,7 +186,7 @@ function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
   if (!isNamed(kind.spec, raw.value)) return;
   try {
     const outcome = kind.read(raw);
-    // rows of verl's are known by their kind, which knows who judges them
+    // verl's rows must be read as kind verl, which determines their verifier
     const isOfVerl = "answerFrom" in outcome && outcome.answerFrom?.startsWith("reward_model.");
     if (kind.spec.kind === "jsonl" && isOfVerl) kind.fault ??= "rows of verl's";
     else if ("bad" in outcome) kind.fault ??= outcome.bad;

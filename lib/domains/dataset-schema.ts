@@ -12,7 +12,10 @@ const modulePlace = z
     const fault = exportNameFault(place);
     if (fault !== undefined) check.addIssue({ code: "custom", message: fault });
   });
-/** A function, or a module's place, as recorded in run.json; a place that remains could not be read. */
+/**
+ * A map as run.json records it: a function, or a module with its hash. A text here is a path that could not
+ * be resolved.
+ */
 const map = z.union([
   z.strictObject({ function: z.string().min(1), sha256 }),
   z.strictObject({ module: modulePlace, sha256 }),
@@ -26,11 +29,11 @@ const common = {
   split: z.string().min(1).optional(),
   /** Template of the question; {task} is replaced by the row's text. */
   template: z.string().includes("{task}").optional(),
-  /** A file of `hone data check --drops`: its rows are left out. */
+  /** A file written by `hone data check --drops`: the rows that it lists are left out. */
   drops: z.string().min(1).optional(),
-  /** Makes of each row the one that is read: a function of the entry script, or "./rows.ts#toRow". */
+  /** Converts each row before it is read: a function of the entry script, or "./rows.ts#toRow". */
   map: map.optional(),
-  /** Order of training rows: each once a pass (the default), or each drawn from all of them. */
+  /** Order of training rows: every row once per pass (the default), or every draw from all rows. */
   draw: z.enum(["permutation", "uniform"]).optional(),
   /** Selects the held-out rows: a share in (0, 1), a number of rows, or a file of content keys (docs/reference/data.md). */
   heldOut: z

@@ -21,7 +21,10 @@ const READERS = Object.assign({}, ...Object.values(DOMAINS).map(({ datasets }) =
   (typeof DOMAINS)[keyof typeof DOMAINS]["datasets"]
 >;
 
-/** Every kind of data set by its name in a recipe: a published one's reader, or a function that creates one from the options. */
+/**
+ * Every kind of data set by its name in a recipe: a published set's reader, or a function that creates a
+ * reader from options.
+ */
 export const DATASETS = { jsonl, verl, ...READERS, countdown };
 
 export type DatasetKind = keyof typeof DATASETS;
@@ -41,7 +44,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** The data set that "kind:path" names; undefined where the text before the first colon is no kind. */
+/** The data set that "kind:path" names; undefined if the text before the first colon is no kind. */
 export function parseDatasetSpec(text: string): DatasetSpec | undefined {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(0, colon));
@@ -70,7 +73,7 @@ export function readerOf(spec: DatasetSpec, keepsColumns = false): RowReader<Dat
   return { ...rest, open: (options) => mapped(reader.open(options), map) };
 }
 
-/** The data set with the function that its map names, where that is a module. Throws HONE_ERR_CONFIG. */
+/** Loads the function of the data set's map if the map names a module. Throws HONE_ERR_CONFIG. */
 export async function loadMap<T extends DatasetSpec>(spec: T): Promise<T> {
   const { map } = spec;
   if (map === undefined || typeof map === "function" || !("module" in map)) return spec;
@@ -131,7 +134,10 @@ export async function openDataset(
   });
 }
 
-/** The same with all rows held out, for evaluation. Reads the set `kind` with `reader` if it is not a known kind. */
+/**
+ * Reads a data set into memory with all rows held out, for evaluation. `reader` reads the rows of a set whose
+ * kind is not a known one.
+ */
 export function openBenchmark(
   spec: DatasetSpec | { readonly kind: string; readonly reader: RowReader<DatasetOptions> },
   options: DatasetOptions,
@@ -156,7 +162,10 @@ export function isBenchmark(source: string | DatasetSpec): boolean {
   return typeof known === "object" && known !== null && "benchmark" in known && known.benchmark === true;
 }
 
-/** The used rows of a data set one by one, with counts of the others by outcome; keeps none in memory. The map must be loaded. */
+/**
+ * Yields the used rows of a data set one by one and counts the others by outcome; keeps none in memory. The
+ * map must be loaded.
+ */
 export function filterDataset(spec: DatasetSpec, admit?: Admission): RowFilter {
   return new RowFilter(spec.kind, readerOf(spec), spec, admit ? { admit } : {});
 }

@@ -1,6 +1,9 @@
 /** Excludes special tokens that end a tool call, not a turn. */
 const OF_CALLS = "(?![^|｜]{0,40}(?:tool|call|action|python|plugin))";
-/** Tokens that end a turn, as tokenizers of published models spell them: `</s>`, `<eos>`, `<|im_end|>`, `<｜end▁of▁sentence｜>`. */
+/**
+ * Tokens that end a turn in published models' tokenizers: `</s>`, `<eos>`, `<|im_end|>`,
+ * `<｜end▁of▁sentence｜>`.
+ */
 const END = new RegExp(
   `(?:</s>|<eos>|<end_of_turn>|\\[EOS\\]|<[|｜]${OF_CALLS}[\\p{L}\\p{N}_▁]{1,40}[|｜]>)$`,
   "iu",

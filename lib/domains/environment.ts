@@ -37,11 +37,11 @@ export type EpisodeProblem = Pick<Problem, "id" | "question" | "reference" | "fa
 export interface ExpertTurn {
   /** Index of the turn, from 0. */
   readonly turn: number;
-  /** Messages of the episode at most. */
+  /** Largest number of messages in the episode. */
   readonly maxTurns: number;
   /** The expert's previous messages as the environment read them, oldest first. */
   readonly messages: readonly string[];
-  /** The environment's observation after each of them. */
+  /** The environment's observation after each message. */
   readonly observations: readonly string[];
   /**
    * True if this message should be a poor one: a fraction `warmStart.wrongRate` of them, so that there is something
@@ -52,7 +52,7 @@ export interface ExpertTurn {
   readonly random: CounterRandom;
 }
 
-/** A message as it is, or a call, which is written in the way of the chat template. */
+/** The text of a message, or a tool call, which the chat template formats. */
 export type ExpertMessage = string | { readonly call: ToolCall };
 
 /**
@@ -78,13 +78,13 @@ export interface Environment<State = unknown> {
   expert?(problem: EpisodeProblem, turn: ExpertTurn): ExpertMessage;
 }
 
-/** Name in journal and metrics of what judges a domain that has an environment. */
+/** Name, in the journal and metrics, of the environment that judges a domain. */
 export const environmentName = (domain: string): string => `environment:${domain}`;
 
 /** True if an environment judges the problems that name this verifier. */
 export const isEnvironment = (verifier: string): boolean => verifier.startsWith(environmentName(""));
 
-/** The same problems, judged by the environment that plays their episodes. */
+/** The source's problems, to be judged by the environment that plays their episodes. */
 export function playedIn(
   source: ProblemSource,
   domain: string,

@@ -1,9 +1,10 @@
 import { withoutEndTokens } from "./end-tokens.ts";
 
 /**
- * The response of a completion after its thinking, without the tokens that end a turn: the text after the last `</think>`, and inside that the last
- * `[BEGIN FINAL RESPONSE]` up to its `[END FINAL RESPONSE]`; the whole text where neither is used. A thought that was
- * opened and never closed leaves an empty response: its scratch work is no answer.
+ * The response of a completion after its thinking, without the tokens that end a turn: the text after the
+ * last `</think>`, and inside that text the last `[BEGIN FINAL RESPONSE]` up to its `[END FINAL RESPONSE]`.
+ * Without these marks, the whole text. A thought that was opened and never closed leaves an empty response:
+ * its scratch work is no answer.
  */
 export function finalResponse(completion: string): string {
   const text = withoutEndTokens(completion);

@@ -6,15 +6,19 @@ import type { Call } from "./call.ts";
 export interface JsonCallReading {
   /** Ignores items that are not objects, and treats unreadable arguments as no arguments. */
   readonly passesOverUnreadable?: boolean;
-  /** Allows missing arguments, and `parameters` in place of `arguments` or the reverse; a call must have a key for its name. */
+  /**
+   * Allows missing arguments, and `parameters` in place of `arguments` or the reverse; a call still needs a
+   * key for its name.
+   */
   readonly forgiving?: boolean;
 }
 
 type Fields = ReadonlyMap<string, PythonValue>;
 
 /**
- * The calls of one JSON item, or its fault. An object with both keys is a call; with the keys name and arguments it
- * may also be {function: {name, arguments}} or {name: arguments, ...}. Arguments may be JSON in a string.
+ * The calls of one JSON item, or its fault. An object with the two given keys is a call; where these are name
+ * and arguments it may also be {function: {name, arguments}} or {name: arguments, ...}. Arguments may be JSON
+ * in a string.
  */
 export function jsonCalls(
   item: PythonValue,

@@ -34,7 +34,7 @@ export interface JsonlReading extends JsonlOptions {
 }
 
 const text = z.string().trim().min(1);
-/** OlympiadBench lists its answers, and its solutions. */
+/** OlympiadBench stores its answers and its solutions as lists. */
 const onlyOne = z.tuple([text], "not one answer").transform(([answer]) => answer);
 const solutions = z.array(text).transform((all) => all.join("\n\n"));
 const toolSchema = z.looseObject({
@@ -45,7 +45,7 @@ const number = z.union([z.number(), z.bigint()]);
 const description = {
   tools: z.preprocess(toolList, z.array(toolSchema).optional()).optional(),
   reference: z.unknown().optional(),
-  // these describe a row, and sets of other origin have columns of the same names
+  // other data sets use these column names for values of other types, which are ignored
   family: z
     .union([text, number.transform(String)])
     .optional()
@@ -66,7 +66,7 @@ const fields = z.object({
   solution: answerFields.solution.optional(),
   ground_truth_solution: answerFields.ground_truth_solution.optional(),
 });
-/** The fields of rows whose answers a reward of the user's reads, of whatever type. */
+/** Fields of rows that a reward of the user's judges: their answers may have any type. */
 const freeFields = z.object({
   ...description,
   answer: z.union([answerFields.answer, z.unknown()]).optional(),
@@ -77,14 +77,17 @@ const freeFields = z.object({
 type Row = z.infer<typeof freeFields>;
 type Columns = Readonly<Record<string, unknown>>;
 
-/** The list of a column of tools, which sets with tools of several shapes hold as JSON text; undefined if it is empty. */
+/**
+ * Parses a column of tools, which some sets hold as JSON text because their tools differ in shape; undefined
+ * if it is empty.
+ */
 function toolList(value: unknown): unknown {
   if (typeof value !== "string") return Array.isArray(value) && value.length === 0 ? undefined : value;
   if (value.trim() === "") return undefined;
   try {
     return toolList(JSON.parse(value));
   } catch {
-    return value; // not a list, which the schema says
+    return value; // not JSON: the schema reports it
   }
 }
 
@@ -224,7 +227,7 @@ function writtenTools({ value, text }: RawRow, tools: unknown): string {
   return (text && membersOf(text).get("tools")) ?? JSON.stringify(tools);
 }
 
-/** The columns with converted values where the reader changed them: a list of one answer, of solutions. */
+/** The columns, where a list of answers or solutions is replaced by what the reader made of it. */
 function withRead(columns: Columns, row: Row): Columns {
   const isList = Array.isArray(columns["final_answer"]) || Array.isArray(columns["solution"]);
   return isList ? { ...columns, ...row } : columns;
@@ -274,8 +277,8 @@ interface Stated {
 }
 
 /**
- * The draft with { answer }, and for mathematics a response that states it, for the verifier to accept: in the form that
- * the question asks for, else in a box.
+ * Adds { answer } to the draft and, for mathematics, a response that states it, which the verifier must
+ * accept: in the form that the question asks for, else in a box.
  */
 function withAnswer(
   draft: RowDraft,

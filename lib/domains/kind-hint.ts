@@ -1,7 +1,10 @@
 import { ANSWER_COLUMNS } from "./columns.ts";
 import type { DatasetKind } from "./datasets.ts";
 
-/** The fields by which rows of a kind are known, rarer kinds of rows first: of two that are as close the first is named. */
+/**
+ * Columns that identify each kind of rows. Rarer kinds come first: of two equally similar kinds the first is
+ * named.
+ */
 const FIELDS: ReadonlyMap<DatasetKind, readonly string[]> = new Map<DatasetKind, readonly string[]>([
   ["verl", ["reward_model", "ability", "data_source", "extra_info"]],
   ["xlam", ["query", "tools", "answers"]],
@@ -62,8 +65,9 @@ const inWords = (fault: string): string =>
   fault.replace(/invalid input(?:: expected \w+)?, received undefined/, "missing");
 
 /**
- * A source that reads rows of unknown columns through a map: a sentence that ends in a space, with the row's first text as
- * question and its answer, or another text, as answer. Empty if the row has no two texts.
+ * An example of a source that reads rows of unknown columns through a map: a sentence that ends in a space.
+ * The row's first text is the question; the answer is an answer column or another text. Empty if the row has
+ * no two texts.
  */
 export function mapExample(path: string, row: unknown): string {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return "";

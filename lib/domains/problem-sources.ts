@@ -36,7 +36,7 @@ export function openProblemSource(
   return open(source, options, { admit });
 }
 
-/** The same for a validation set: holds out all rows of a data set unless it selects some. */
+/** Opens a source for a validation set: holds out all rows of a data set unless the set selects some. */
 export function openValidationSource(
   source: string | DatasetSpec,
   options: SourceOptions,

@@ -19,5 +19,5 @@ export const DOMAINS = {
   choice: CHOICE,
 } as const satisfies Readonly<Record<string, Domain>>;
 
-/** Name and domain of each row, as an interface that does not know which rows there are. */
+/** The names and domains of DOMAINS, typed without the individual names. */
 export const DOMAIN_ROWS: readonly (readonly [name: string, domain: Domain])[] = Object.entries(DOMAINS);

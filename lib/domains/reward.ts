@@ -78,11 +78,14 @@ export function rewardedProblem(
   return { ...rest, question, verifier: rewardName(domain), reference: judged };
 }
 
-/** Returns the row of a problem, as far as its source keeps it; also if a reward of the recipe judges it. */
+/**
+ * The columns of a problem's row that its source keeps, also if a reward of the recipe judges the problem;
+ * undefined if none.
+ */
 export const columnsOf = ({ domain, verifier, reference, columns }: Problem): Problem["columns"] =>
   verifier === rewardName(domain) ? rewardedReference(reference).columns : columns;
 
-/** The same problems, judged by the recipe's reward for the domain. */
+/** The source's problems, to be judged by the recipe's reward for the domain. */
 export function rewardedBy(source: ProblemSource, domain: string): ProblemSource {
   return {
     domain: source.domain,

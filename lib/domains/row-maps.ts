@@ -6,7 +6,7 @@ export interface KnownMap {
   is(row: Row): boolean;
   /** Describes the rows, and the verifier of the mapped rows. */
   readonly says: string;
-  /** Three lines of a source. */
+  /** The lines of a recipe's source that contain the map. */
   readonly map: string;
 }
 

@@ -108,7 +108,7 @@ function taggedCall(
   return { call: { name, arguments: given, positional: 0 }, end: end + footer.length };
 }
 
-/** JSON, a Python literal such as True, or a text. */
+/** Reads JSON, or a Python literal such as True, or else a text. */
 function untagged(text: string): PythonValue {
   const value = readJson(text);
   if (value !== undefined) return value;

@@ -39,7 +39,7 @@ interface Block {
 /** True for forms where only the last list counts, because prompts request one list. */
 const isListed = ({ open }: ToolCallForm): boolean => open?.source === "<tool_calls>";
 
-/** The mark that begins first. */
+/** The opening mark that occurs first in the text. */
 function firstMark(text: string, forms: readonly ToolCallForm[]): RegExp | undefined {
   let [found, at] = [undefined as RegExp | undefined, Number.POSITIVE_INFINITY];
   const tried = new Set<string>();
@@ -52,7 +52,9 @@ function firstMark(text: string, forms: readonly ToolCallForm[]): RegExp | undef
   return found;
 }
 
-/** True if an end mark occurs without an open block; a fence may end something else. */
+/**
+ * True if an end mark occurs without an open block. Code fences do not count: a fence may end something else.
+ */
 const hasEnd = (text: string, { close }: ToolCallForm): boolean =>
   close !== undefined && !close.source.includes("`") && close.test(text);
 

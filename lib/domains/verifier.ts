@@ -13,8 +13,8 @@ export interface VerifierLimits {
   /** Groups judged at the same time by this verifier. Default: as many as there are workers. */
   readonly concurrency?: number;
   /**
-   * Heap of the workers that judge for this verifier, in MiB. A completion that takes more, twice, scores 0. Default:
-   * the pool's.
+   * Heap of the workers that judge for this verifier, in MiB. A completion that exceeds it twice scores 0.
+   * Default: the pool's.
    */
   readonly heapMb?: number;
 }
@@ -41,7 +41,7 @@ export interface Verifier<Reference = unknown> extends VerifierFacts {
   prepare?(): Promise<void>;
 }
 
-/** Exports of a user's module: verify, and optionally the others; version 1 by default. */
+/** Exports of a user's module: verify, and optionally the other members of Verifier; version 1 by default. */
 export type VerifierModule<Reference = unknown> = Pick<Verifier<Reference>, "verify"> &
   Partial<Verifier<Reference>>;
 

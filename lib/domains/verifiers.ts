@@ -40,7 +40,7 @@ export async function findBuiltIn(name: string): Promise<Verifier | undefined> {
   return domain === undefined ? undefined : await findOf(domain, name);
 }
 
-/** The same verifier, prepared for judging. */
+/** Like findBuiltIn, with the verifier prepared for judging. */
 export async function loadBuiltIn(name: string): Promise<Verifier | undefined> {
   const domain = VERIFIER_DOMAINS.get(name);
   return domain === undefined ? undefined : await loadOf(domain, name);

@@ -13,7 +13,9 @@ const rowSchema = z
   })
   .refine(({ response, model_output }) => (response ?? model_output) !== undefined, "response is missing");
 
-/** Reads { response | model_output, gold, choices?, style? }: of ten choices in the style of MMLU-Pro unless said. */
+/**
+ * Reads { response | model_output, gold, choices?, style? }; default: ten choices in the style of MMLU-Pro.
+ */
 export const readCase: CaseReader = (row) => {
   const fields = checked(rowSchema, row, "choice case", "row");
   const { response, model_output, gold, choices = 10, style = "mmlu-pro" } = fields;

@@ -22,7 +22,7 @@ const DENIED_BEFORE =
 const FUNCTION_WORD =
   /\b(?:and|or|nor|xor|else|by|then|with|to|vs|versus|also|maybe|perhaps|possibly|probably|likely|but|not|is|be|as|otherwise|either|both|first|second|then|next|option|choice|answer|letter|alternatively|even|than|of|the|if|when|while|for|from|on|in|at)$/i;
 const REASON = /\b(?:because|since|given that|due to)\b/i;
-/** An option's own words follow its letter. */
+/** Text between an option's letter and the option's own words. */
 const LABELLED = /^[*_]{0,2}(?:[)\]][*_]{0,2}[.:]?|[.:])[*_]{0,2}\s+(?=\S)|^\s[-–—]\s/;
 const SENTENCE = /(?<!\bvs)[.!?](?=\s|$)|\n/;
 const SCOPE_CHARS = 240;

@@ -14,7 +14,10 @@ const LEAST = 10;
 export const lettersFor = (choices: number): string =>
   `A-${String.fromCharCode(64 + Math.min(Math.max(choices, LEAST), MOST_CHOICES))}`;
 
-/** "A cat", "I think": an article or a pronoun, not an option, where it stands bare before a word that is no conjunction and no verb. */
+/**
+ * True for an article or a pronoun ("A cat", "I think"): the letter has no brackets, and the next word is
+ * neither a conjunction nor a verb.
+ */
 export const isWord = (letter: string, after: string): boolean =>
   /^[Aa]$/.test(letter)
     ? /^\s(?!(?:and|or|rather|instead|because|since|but|not|is|are|was|could|might|may|can|would|seems?|works?|also|too)\b)\p{Ll}/u.test(

@@ -5,7 +5,6 @@ export type Style = "gpqa" | "mmlu-pro";
 export interface Rules {
   /** The part of a completion that is read. */
   responseOf(completion: string): string;
-  /** True if a response is blank. */
   isBlank(response: string): boolean;
   /** The letter that a response chooses; undefined if it chooses none. May be a letter beyond the number of options. */
   letterOf(response: string, style: Style, choices: number): string | undefined;

@@ -4,7 +4,10 @@ import type { VerifierFacts } from "../verifier.ts";
 /** Wall time for all tests of a problem, in milliseconds. */
 export const MAX_TOTAL_MS = 60_000;
 
-/** The sandbox enforces the time limit; this one is for a stuck thread, on a machine however busy. */
+/**
+ * The sandbox enforces each problem's time limit. This longer limit catches only a stuck thread, even on a
+ * very busy machine.
+ */
 const limits = { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 };
 
 /** Facts about the verifiers of this domain that are available without loading them. */

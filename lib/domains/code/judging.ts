@@ -7,10 +7,10 @@ import { outputsMatch } from "./compare.ts";
 import type { CodeTest, CodeTests, TestReading } from "./test-cases.ts";
 import { AT_ONCE, type Outcome, runTests } from "./test-runner.ts";
 
-/** Output allowed beyond twice what is expected. */
+/** Output that a program may write beyond twice the expected output. */
 const SPARE_OUTPUT_BYTES = 1 << 20;
 
-/** Rules in which strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ. */
 export interface Rules extends TestReading {
   /** Returns the program in a completion; undefined if there is none. */
   programIn(completion: string): string | undefined;

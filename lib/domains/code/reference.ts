@@ -4,8 +4,8 @@ import { lastProgram, looseBlocks } from "./extract.ts";
 import type { Rules } from "./judging.ts";
 
 /**
- * Programs as the reference judges them: of the whole completion, thought or not, and every test is run, since the
- * verdict depends on all.
+ * Judges programs as the reference implementation does: takes them from the whole completion, thought
+ * included, and runs every test, since the verdict depends on all.
  * Source: PipelineRL, domains/coding, for rows of TACO and APPS.
  */
 export const REFERENCE: Rules = {

@@ -8,9 +8,10 @@ export interface Outcome {
 export const AT_ONCE = 2;
 
 /**
- * Runs tests in order, two at a time, until one ends the run. Returns outcomes up to and including the first test in
- * order that did, whichever finished first: the same answer gives the same list. Rejects as `run` does for one of
- * those. Aborts tests that no longer matter through their signal, and settles after all have ended.
+ * Runs tests in order, two at a time, until one ends the run. Returns the outcomes up to the first test, in
+ * order, that ended it, whichever finished first: the same answer gives the same list. Rejects if `run` does
+ * for one of these tests. Aborts tests that no longer matter through their signal, and settles after all have
+ * ended.
  */
 export async function runTests<T extends Outcome>(
   count: number,

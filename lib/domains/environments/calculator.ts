@@ -1,7 +1,7 @@
 import { atLevel, type Family } from "../../data/family.ts";
 import type { Environment } from "../environment.ts";
 
-/** Two numbers and what is to be done with them: 34+57, 81-26, 34*7, 34*57 from the easiest level on. */
+/** Problems with two numbers and an operator, from the easiest level: 34+57, 81-26, 34*7, 34*57. */
 export const computing: Family = {
   name: "compute",
   domain: "calculator",
@@ -32,9 +32,10 @@ interface Desk {
 }
 
 /**
- * A calculator as a tool: "Compute" with an expression of whole numbers, + - * and parentheses gives its value. A message
- * without a call is the answer and ends the episode. 1 for the right number; below 0.7 for a call and an answer that are
- * right in part, sign by sign, so that a policy that cannot call yet has a slope to climb.
+ * A calculator as a tool: "Compute" with an expression of whole numbers, + - * and parentheses gives its
+ * value. A message without a call is the answer and ends the episode. Scores 1 for the right number, and less
+ * than 0.7 for a call and an answer that are right in some characters, so that a policy that cannot call yet
+ * gets a learning signal.
  */
 export const calculator: Environment<Desk> = {
   tools: [

@@ -23,7 +23,7 @@ interface Game {
   readonly words: readonly string[];
   readonly secret: string;
   readonly guesses: string[];
-  /** Guesses that could have been right by all that had been shown. */
+  /** Number of guesses that were consistent with all observations before them. */
   fitting: number;
 }
 

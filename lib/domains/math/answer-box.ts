@@ -56,7 +56,7 @@ function closedBox(text: string): { readonly text: string; readonly behind: stri
   return undefined;
 }
 
-/** Numbers other than the values, with "or" between them and the box. */
+/** Numbers other than `values` that an "or" joins to the box. */
 function alternatives(before: string, tail: string, values: readonly string[]): string[] {
   const behind = closedBox(tail)?.behind ?? "";
   const joint = ALTERNATIVE.exec(behind)?.[0];

@@ -6,7 +6,7 @@ const abs = (x: bigint) => (x < 0n ? -x : x);
 /** x * 2^by, rounded towards negative infinity. */
 export const shift = (x: bigint, by: number): bigint => (by >= 0 ? x << BigInt(by) : x >> BigInt(-by));
 
-/** Bit length to within one, without printing numbers that fit a double. */
+/** Bit length, exact to within one; writes out only numbers that do not fit a double. */
 export function width(m: bigint): number {
   const approximate = Math.abs(Number(m));
   return approximate < 1e300 ? Math.floor(Math.log2(approximate)) + 1 : bitLength(m);

@@ -14,7 +14,7 @@ export function bracedArguments(text: string): string {
   return done;
 }
 
-/** \underbrace{x+1}_{\text{why}} as {x+1}: removes a brace above or below with its label. */
+/** Rewrites \underbrace{x+1}_{\text{why}} as {x+1}: removes a brace above or below with its label. */
 export function withoutLabelledBraces(text: string): string {
   const match = /\\(?:under|over)brace\s*(?=\{)/.exec(text);
   if (match === null) return text;

@@ -5,7 +5,7 @@ import type { Rational } from "./rational.ts";
 import * as q from "./rational.ts";
 import { type Expr, fingerprint, substitute, whole } from "./syntax.ts";
 
-/** An expression the exact arithmetic has no form for: a matrix, infinity. */
+/** Thrown for an expression that has no form in exact arithmetic: a matrix, infinity. */
 export class NoCanonicalForm extends Error {}
 
 /** Sums are multiplied out up to this power; beyond it the sum becomes an atom. */
@@ -42,7 +42,7 @@ export function canonical(e: Expr, field: FractionField): Fraction {
   }
 }
 
-/** Sums and products over a few integers are written out; anything else bound is an atom. */
+/** Writes out sums and products over a few integers; any other bound expression becomes an atom. */
 function seriesForm(e: Extract<Expr, { kind: "bound" }>, field: FractionField): Fraction {
   const [from, to] = [e.from, e.to].map((end) => end && integerValue(canonical(end, field), field));
   if (from === undefined || to === undefined || e.operator === "integral" || to - from >= MAX_SERIES_TERMS) {
@@ -93,7 +93,7 @@ function integerPower(base: Fraction, exponent: number, field: FractionField): F
   return result;
 }
 
-/** A rational number to a rational, non-integer power, as square-free roots of its prime factors. */
+/** Writes a rational number to a rational, non-integer power as square-free roots of its prime factors. */
 function rationalRoot(value: Rational, exponent: Rational, field: FractionField): Fraction {
   if (value.n === 0n) {
     if (exponent.n < 0n) throw new q.Undefined("division by zero");

@@ -115,7 +115,10 @@ function matricesMatch(gold: Expr, answer: Expr, how: Comparison): boolean {
   });
 }
 
-/** Words: "no" as a symbol equals n times o, in the reference also o times n; "5" in text equals the number. */
+/**
+ * Compares words letter by letter: the symbol "no" equals the product n o, in the reference also o n; "5" in
+ * text equals the number.
+ */
 function namesMatch(gold: Expr, answer: Expr, strict: boolean): boolean {
   const [a, b] = [letters(gold), letters(answer)];
   if (a === undefined || b === undefined) return false;
@@ -152,7 +155,7 @@ function roundedMatch(gold: Expr, answer: Expr, how: Comparison): boolean | unde
   return q.roundScaled(x, PLACES) === q.roundScaled(y, PLACES);
 }
 
-/** The reference drops differences below about 2e-15 before it looks at them. */
+/** True if the reference would take the two as equal: it drops differences below about 2e-15. */
 function chopsAway(gold: Expr, answer: Expr, how: Comparison): boolean {
   try {
     const rough = new Evaluator(CHOPPING_BITS, how.budget, new Map());

@@ -4,9 +4,9 @@ import type { Value } from "./syntax.ts";
 /** Options of a comparison of answers. */
 export interface Comparison {
   readonly budget: Budget;
-  /** Off: labels of the reference, its known false positives included. */
+  /** False gives the labels of the reference implementation, its known false positives included. */
   readonly strict: boolean;
 }
 
-/** The whole comparison, for parts of answers that are answers themselves. */
+/** Compares parts of answers that are answers themselves, in the same way as whole answers. */
 export type Match = (gold: Value, answer: Value, how: Comparison) => boolean;

@@ -6,7 +6,10 @@ import { contains, type Expr } from "./syntax.ts";
 
 /** A decimal with this many places may be a rounded value; one with fewer is exact. */
 const ROUNDED_PLACES = 6;
-/** The two must also agree to this relative error; otherwise 0.0000004 would equal 0. */
+/**
+ * A rounded value must also agree with the other value to this relative error; otherwise 0.0000004 would
+ * equal 0.
+ */
 const RELATIVE_ERROR: Rational = { n: 1n, d: 10_000n };
 
 export const isDecimal = (e: Expr): boolean =>

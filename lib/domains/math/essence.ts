@@ -44,8 +44,8 @@ const COUNTING: ReadonlySet<Range> = new Set(["natural", "positive", "nonnegativ
 const PERIODIC = /\\pi|π|°|\\circ/;
 
 /**
- * True if a qualifier only describes a name used in the answer. About the unknown itself ("x = 2, x > 0", "x \in
- * \mathbb{R}"), an inequality or a set, a qualifier says more.
+ * True if a qualifier only describes a name used in the answer. A qualifier of the unknown itself ("x = 2, x
+ * > 0", "x \in \mathbb{R}"), of an inequality or of a set says more.
  */
 function isHarmless({ names, range }: Qualifier, { value, text }: Reading): boolean {
   if (value === undefined) return false;
@@ -58,13 +58,13 @@ function isHarmless({ names, range }: Qualifier, { value, text }: Reading): bool
   return names.every((name) => isIn(written, name) && !items.some((item) => isAbout(item, name)));
 }
 
-/** An expression, or one equation. */
+/** True for an expression, or one equation. */
 const isPlain = (value: Value): boolean => isExpr(value) || isEquation(value);
 const isEquation = (value: Value): value is Relation =>
   value.kind === "relation" &&
   value.links.every(({ operator, left, right }) => operator === "=" && isExpr(left) && isExpr(right));
 
-/** A formula by itself, or one for a_n, f(n). */
+/** True for a formula by itself, or one for a_n or f(n). */
 function isSequence(value: Value): boolean {
   if (isExpr(value)) return true;
   if (!isEquation(value)) return false;

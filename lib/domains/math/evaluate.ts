@@ -12,7 +12,7 @@ import { contains, type Expr, freeSymbols } from "./syntax.ts";
 /** Values of the free symbols. */
 export type Point = ReadonlyMap<string, Complex>;
 
-/** Terms of a finite sum or product that are added up. */
+/** A finite sum or product with more terms than this is not evaluated. */
 const MAX_SERIES_TERMS = 400;
 /** Bits of an argument that decide the value of an undefined function. */
 const OPAQUE_BITS = 96;
@@ -223,7 +223,9 @@ export function symbolsUnder(names: ReadonlySet<string>, ...expressions: readonl
   return found;
 }
 
-/** The rational number a constant expression is, when exact arithmetic finds it. */
+/**
+ * The value of a constant expression as a rational number, if exact arithmetic finds it; otherwise undefined.
+ */
 export function exactValue(e: Expr, budget: Budget): Rational | undefined {
   if (e.kind === "number") return e.value;
   const field = new FractionField(new PolynomialRing(budget));

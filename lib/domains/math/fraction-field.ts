@@ -1,7 +1,10 @@
 import type { Polynomial, PolynomialRing } from "./polynomial.ts";
 import * as q from "./rational.ts";
 
-/** num/den. A denominator has several terms or is 1: one of a single term is written as negative exponents of num. */
+/**
+ * num/den. A denominator is 1 or has several terms: a denominator of a single term becomes negative exponents
+ * in num.
+ */
 export interface Fraction {
   readonly num: Polynomial;
   readonly den: Polynomial;
@@ -26,7 +29,7 @@ export class FractionField {
     if (den === ring.one) return { num, den };
     return { num: ring.multiply(num, ring.termPower(divisor, -1)), den: ring.one };
   }
-  /** The number that a fraction over 1 without atoms is. */
+  /** The value of a fraction that has denominator 1 and no atoms; otherwise undefined. */
   value(a: Fraction): q.Rational | undefined {
     return a.den === this.ring.one ? this.ring.value(a.num) : undefined;
   }

@@ -13,7 +13,7 @@ export abstract class GroupParser extends CallParser {
 
   protected abstract list(): List;
 
-  /** An expression up to its closing token, with bars counted afresh. */
+  /** Parses an expression up to its closing token, with bars counted afresh. */
   protected inside(close: string): Expr {
     const inner = this.#barless(() => this.expression());
     this.expect(close);
@@ -77,7 +77,7 @@ export abstract class GroupParser extends CallParser {
     return { kind: "set", items };
   }
 
-  /** \langle 1, 2 \rangle: always in order, never an interval. */
+  /** Parses \langle 1, 2 \rangle: an ordered tuple, never an interval. */
   protected angled(): Value {
     if (!this.options.strict) throw new SyntaxFault("unexpected \\langle");
     const items = this.listInside().groups.flat();

@@ -90,7 +90,9 @@ function constantsAgree(a: Expr, b: Expr, budget: Budget): boolean {
   return value !== undefined && value < -bits - 8;
 }
 
-/** |a - b| within 2^-bits of the larger value, allowing for cancellation inside the expressions. */
+/**
+ * True if |a - b| is within 2^-bits of the larger value, allowing for cancellation inside the expressions.
+ */
 function near(a: Complex, b: Complex, at: Evaluator, bits: number): boolean {
   return magnitude(at.subtract(a, b)) <= Math.max(magnitude(a), magnitude(b), at.peak) - bits;
 }
@@ -117,7 +119,7 @@ function agreeAt(a: Expr, b: Expr, point: Point, budget: Budget): "agree" | "dif
   if (size === Number.NEGATIVE_INFINITY) return "zero";
   if (gap <= size - AGREEING_BITS) return "agree";
   if (gap > at.peak - AGREEING_BITS) return "differ";
-  // Lost to cancellation, or truly small: only noise shrinks with the precision.
+  // The difference may be rounding noise, or real but small: only noise shrinks at a higher precision.
   const finer = new Evaluator(2 * BITS, budget, point);
   const left = magnitude(finer.subtract(finer.value(a), finer.value(b)));
   return left < gap - BITS / 2 ? "zero" : "differ";

@@ -9,10 +9,10 @@ import { BudgetExceeded } from "./rational.ts";
 import type { Reading } from "./reading.ts";
 import type { Value } from "./syntax.ts";
 
-/** Longer gold answers are no answers (solutions, code), and no grammar reads them. */
+/** A longer gold answer is a solution or code, not an answer, and no grammar reads it. */
 export const MAX_GOLD_CHARS = 4000;
 
-/** Rules in which strict and reference judging differ; the rest is below. */
+/** Rules in which strict and reference judging differ. */
 export interface Rules {
   /** True if `matches` compares strictly. */
   readonly strict: boolean;

@@ -9,7 +9,7 @@ const RIGHT =
 const FALLING_FACTORIAL = /\(([a-zA-Z0-9+\-*/\\ ]+?)\)_\{([a-zA-Z0-9+\-*/\\ ]+?)\}/g;
 const REMOVED = /\\mathrm\{th\}|\\!\s*|\\text\s*\{\s*\}|\\\$|\$|(?<!\\)["']|\\displaystyle/g;
 
-/** Applied in one pass; the first alternative that matches at a position wins. */
+/** Rewrites applied in one pass; the first alternative that matches at a position wins. */
 const REPLACED: readonly Rewrite[] = [
   [/\\math(?:rm|it|bf)/, "\\text"],
   [/\\text(?:normal|bf|it|rm)/, "\\text"],
@@ -68,7 +68,7 @@ export function normalizeLatex(boxed: string): string {
   return bracedOperators(text).trim();
 }
 
-/** \frac12, \sqrt3, 2^(n+1) and a/b with the braces that the grammar wants. */
+/** Adds the braces that the grammar requires to \frac12, \sqrt3, 2^(n+1) and a/b. */
 export function bracedOperators(text: string): string {
   let braced = text;
   for (const [pattern, replacement, when] of OPERATORS) {

@@ -79,7 +79,10 @@ export function withoutGroupCommas(text: string): string {
   return match ? `${match[1]}${match[2]!.replaceAll(",", "")}${match[3]}` : text;
 }
 
-/** Whole part, fixed digits, and the period as \overline{..}, as digits between two dots, or in brackets. */
+/**
+ * A repeating decimal as a fraction, from its whole part, its fixed digits and its period, which is written
+ * as \overline{..}, as digits between two dots, or in brackets.
+ */
 function repeating([whole = "", fixed = "", over, bare, first, middle, last, bracketed]: (
   | string
   | undefined

@@ -35,7 +35,7 @@ export class PolynomialRing {
     this.one = this.constant(q.ONE);
   }
 
-  /** Charges work done outside the ring on its behalf. */
+  /** Charges the budget for work that others do on behalf of the ring. */
   spend(steps: number): void {
     this.#budget.spend(steps);
   }

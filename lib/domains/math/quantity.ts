@@ -136,7 +136,7 @@ function unitPower(e: Extract<Expr, { kind: "symbol" }>, exponent: number): Unit
   return { base: known.base, size, exponent };
 }
 
-/** "m^1 s^-1" */
+/** The dimension of a product of units, as text: "m^1 s^-1". */
 function dimensionOf(units: readonly UnitPower[]): string {
   const exponents = new Map<string, number>();
   for (const { base, exponent } of units) {
@@ -213,7 +213,7 @@ function asUnits(e: Expr): Expr {
   return letters.reduce((done, letter, i) => s.substitute(done, letter, unitSymbol(names[i]!)), e);
 }
 
-/** Degrees as the number they are, for the argument of a function. */
+/** Replaces degrees by their value in radians, for the argument of a function. */
 export const inRadians = (e: Expr): Expr => s.substitute(e, `${MARK}°`, DEGREE);
 
 /** The expression without its unit, if any: the number to compare with an approximation. */

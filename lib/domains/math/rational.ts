@@ -4,10 +4,12 @@ export interface Rational {
   readonly d: bigint;
 }
 
-/** A computation would exceed the budget of a verdict; the comparison that needed it is abandoned. */
+/**
+ * Thrown when a computation would exceed the budget of a verdict; the comparison that needed it is abandoned.
+ */
 export class BudgetExceeded extends Error {}
 
-/** A value that does not exist: 1/0, ln 0, 0^-1. Equals nothing, not even itself. */
+/** Thrown for a value that does not exist: 1/0, ln 0, 0^-1. Such a value equals nothing, not even itself. */
 export class Undefined extends Error {}
 
 /** Largest numerator or denominator the exact arithmetic builds, in bits: 10^2400 or so. */
@@ -92,7 +94,7 @@ export function floor(a: Rational): bigint {
   return a.n < 0n && q * a.d !== a.n ? q - 1n : q;
 }
 
-/** "12", "3.40", ".5" and an optional power of ten. */
+/** Parses "12", "3.40" or ".5", times an optional power of ten. */
 export function parseDecimal(text: string, exponent = 0): Rational {
   const [whole = "", fraction = ""] = text.split(".");
   if (whole.length + fraction.length > 2400 || Math.abs(exponent) > 2400) {
@@ -102,7 +104,7 @@ export function parseDecimal(text: string, exponent = 0): Rational {
   return exponent === 0 ? digits : multiply(digits, power(integer(10), exponent));
 }
 
-/** round(a, places), ties to even, as a scaled integer. */
+/** Rounds to `places` decimal places, ties to even; returns the result as a scaled integer. */
 export function roundScaled(a: Rational, places: number): bigint {
   const scale = 10n ** BigInt(places);
   const doubled = 2n * a.n * scale;
@@ -123,8 +125,8 @@ const FACTORS = new Map<bigint, ReadonlyMap<bigint, number>>();
 const FACTORS_KEPT = 2000;
 
 /**
- * n > 0 as prime -> exponent; a cofactor without small primes stays whole under its own key (or as the root of a
- * perfect square), so the product is always n, even if the cofactor is composite.
+ * Factors n > 0 into prime -> exponent; a cofactor without small primes stays whole under its own key (or as
+ * the root of a perfect square), so the product is always n, even if the cofactor is composite.
  */
 export function factor(n: bigint): ReadonlyMap<bigint, number> {
   const known = FACTORS.get(n);

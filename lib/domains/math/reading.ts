@@ -22,7 +22,7 @@ export interface Reading {
   readonly parts?: { readonly core: Reading; readonly qualifiers: readonly Qualifier[] };
   /** Strict: the option that the answer names, and the option's value; no `rest` if the answer is only the letter. */
   readonly option?: { readonly letter: string; readonly rest?: Reading; readonly isSure: boolean };
-  /** Strict: it names two options and more. */
+  /** Strict: true if the answer names two options or more. */
   readonly severalOptions?: true;
 }
 

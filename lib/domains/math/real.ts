@@ -27,7 +27,7 @@ export class RealArithmetic {
     this.#budget = budget;
   }
 
-  /** Charges work done outside this class on its behalf. */
+  /** Charges the budget for work that others do on behalf of this class. */
   spend(steps: number): void {
     this.#budget.spend(steps);
   }

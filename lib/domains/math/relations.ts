@@ -28,7 +28,10 @@ const FLIPPED: Readonly<Record<Comparison, Comparison>> = {
   ">=": "<=",
 };
 
-/** Chains link by link in order (strict: or all reversed); single links also up to a constant factor. */
+/**
+ * Compares chains link by link in order (strict: or all links reversed), and single links up to a constant
+ * factor.
+ */
 export function relationsMatch(gold: Relation, answer: Relation, how: How, match: Match): boolean {
   if (gold.links.length !== answer.links.length) return false;
   const inOrder = (links: readonly Link[]) =>
@@ -88,7 +91,7 @@ interface Side {
   readonly end: Expr;
 }
 
-/** "x < 3" with the name on the left, however it was written. */
+/** Reads a bound on a name as "x < 3", with the name on the left however it was written. */
 function sideOf({ left, right, operator }: Link, applied: boolean): Side | undefined {
   if (!isExpr(left) || !isExpr(right)) return undefined;
   const [below, above] = [nameOf(left, applied), nameOf(right, applied)];
@@ -97,7 +100,7 @@ function sideOf({ left, right, operator }: Link, applied: boolean): Side | undef
   return { symbol: above, operator: FLIPPED[operator], end: left };
 }
 
-/** x, and f(x) if that counts as a name. */
+/** The name x; with `applied` also f(x). */
 function nameOf(e: Expr, applied: boolean): string | undefined {
   if (e.kind === "symbol") return e.name;
   return applied && e.kind === "call" && e.name.length === 1 ? fingerprint(e) : undefined;

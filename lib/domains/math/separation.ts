@@ -15,12 +15,13 @@ const join = (a: Size, b: Size, above: number, below: number): Size => ({
 });
 
 /**
- * Bits after the point beyond which a constant expression, if it is not zero, must already have shown itself:
+ * Number of bits after the point within which a constant expression, if it is not zero, differs from zero:
  *   |E| >= 2^-(degree - 1) above - below
- * Exact for expressions of integers, + - * / and roots (the BFMSS separation bound). For transcendental functions
- * it counts each as a root of degree 2 with the size of its value and argument, which is a conjecture of the same
- * form and not a theorem. Infinity when the expression has no such bound.
- * Source: Burnikel, Funke, Mehlhorn, Schirra, Schmitt, "A separation bound for real algebraic expressions", 2001.
+ * Exact for expressions of integers, + - * / and roots (the BFMSS separation bound). For transcendental
+ * functions it counts each as a root of degree 2 with the size of its value and argument, which is a
+ * conjecture of the same form and not a theorem. Infinity when the expression has no such bound.
+ * Source: Burnikel, Funke, Mehlhorn, Schirra, Schmitt, "A separation bound for real algebraic expressions",
+ * 2001.
  * @param sizeOf log2 of the absolute value of a part, rounded up; only asked for transcendental parts.
  */
 export function separationBits(e: Expr, sizeOf: (part: Expr) => number): number {

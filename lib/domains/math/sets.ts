@@ -7,7 +7,7 @@ import { type Interval, isExpr, sameExpr, type Value } from "./syntax.ts";
 /** Larger sets are not compared item by item against each other. */
 const MAX_ITEMS = 200;
 
-/** Sets, tuples, intervals and their unions; a bare value counts as a set of one. */
+/** Compares sets, tuples, intervals and their unions; a bare value counts as a set of one. */
 export function setsMatch(gold: Value, answer: Value, how: Comparison, match: Match): boolean {
   const g = settled(gold, how);
   const a = settled(answer, how);
@@ -27,7 +27,7 @@ export function setsMatch(gold: Value, answer: Value, how: Comparison, match: Ma
 const COMPOUND: ReadonlySet<string> = new Set(["union", "intersection", "difference", "domain"]);
 const isCompound = (v: Value): boolean => COMPOUND.has(v.kind);
 
-/** An empty interval is read as a pair; leaves {a} = [a, a] unchanged. */
+/** Reads an empty interval as a pair; leaves {a} = [a, a] unchanged. */
 function settled(v: Value, how: Comparison): Value {
   if (v.kind !== "interval") return v;
   const [left, right] = [approximate(v.left, how.budget), approximate(v.right, how.budget)];

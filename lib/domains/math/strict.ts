@@ -51,7 +51,7 @@ export const STRICT: Rules = {
   evasion,
 };
 
-/** Ways to state an answer without committing to it; the reason, or undefined for an honest one. */
+/** Why an answer does not commit itself to one value; undefined for an honest answer. */
 function evasion(gold: Value, answer: Reading, budget: Budget): string | undefined {
   if (!mentions(gold, isUnevaluated) && mentions(answer.value!, isUnevaluated))
     return "unevaluated expression";
@@ -72,7 +72,7 @@ function equatesDifferent(value: Value, budget: Budget): boolean {
   return sides.some((side) => side !== last && !matches(side, last!, { budget, strict: true }));
 }
 
-/** A number, or numbers: \pm 2. */
+/** True for a number, or for numbers: \pm 2. */
 const isOfConstants = (value: Value): boolean =>
   isExpr(value) ? isConstant(value) : value.kind === "set" && value.items.every(isOfConstants);
 

@@ -110,7 +110,7 @@ const CURRENCIES = new Map([
   ["¥", "yen"],
   ["₹", "rupees"],
 ]);
-/** €5 as \text{euros}5. */
+/** Writes €5 as \text{euros}5. */
 export const currencyWords = (text: string): string =>
   text.replace(/[€£¥₹]/g, (sign) => `\\text{${CURRENCIES.get(sign)}}`);
 
@@ -122,7 +122,7 @@ const BARE =
   /(?:(?<=[\d})]\s*)(?<![A-Za-z\\]\s?)|(?<=\\pi\s+))([A-Za-z]+(?:\s?\/\s?[A-Za-z]+|(?:\s+[A-Za-z]{2,})*))(?![A-Za-z\\{(])/g;
 const SHORT_BARE = new Set("cm mm km kg mg ml mL dm ft yd lb hr kW".split(" "));
 
-/** 12 cm, 60 km/h and 5 apples with their words in \text{}; leaves products of letters unchanged. */
+/** Sets the words of 12 cm, 60 km/h and 5 apples in \text{}; leaves products of letters unchanged. */
 export function bareUnits(text: string): string {
   if (!/(?:[\d})]\s*|\\pi\s+)[A-Za-z](?:[A-Za-z]|\s?\/)/.test(text)) return text;
   return text.replace(BARE, (words: string, _, at: number, all: string) => {

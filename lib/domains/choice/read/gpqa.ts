@@ -35,7 +35,7 @@ const BOXED_TEMPLATE = "{task}\n\nThink step by step and put the letter of your 
 
 /**
  * GPQA: four choices, shuffled by the seed; for evaluation only. Rows that bring their letters keep them.
- * Source: data set card Idavidrein/gpqa (gpqa_diamond); simple-evals for the order of choices being the harness's.
+ * Source: data set card Idavidrein/gpqa (gpqa_diamond); simple-evals, whose harness shuffles the choices.
  */
 export const gpqa: RowReader<GpqaOptions> = {
   domain: "choice",

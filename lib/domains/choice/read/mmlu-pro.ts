@@ -21,7 +21,8 @@ const TEMPLATE =
 const REMOVED = "N/A";
 
 /**
- * MMLU-Pro, and sets of its shape: up to 26 options (its own have ten) in fourteen categories, asked without examples; for evaluation only.
+ * MMLU-Pro and sets of its shape: up to 26 options (MMLU-Pro has ten) in fourteen categories, asked without
+ * examples; for evaluation only.
  * Source: data set card TIGER-Lab/MMLU-Pro and its evaluation.
  */
 export const mmluPro: RowReader<MmluProOptions> = {

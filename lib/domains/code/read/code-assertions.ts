@@ -14,7 +14,7 @@ import { makesInstances } from "./mbpp.ts";
 
 const text = z.string().trim().min(1);
 const name = z.string().regex(/^[A-Za-z_]\w*$/, "no name of a function");
-/** AceCode. */
+/** AceCode's list of assertions. */
 const listSchema = z.array(text).min(1);
 /** KodCode; a test is a module of pytest's. */
 const moduleSchema = z.object({

@@ -99,7 +99,7 @@ function readTests(field: string, text: string): z.infer<typeof testsSchema> | {
     : readJson(testsSchema, json, field);
 }
 
-/** The str that was pickled, compressed and written as base64; undefined where the text is no such thing. */
+/** The str that was pickled, compressed and written as base64; undefined if the text is not one. */
 function unpack(packed: string): string | undefined {
   try {
     const pickle = inflateSync(Buffer.from(packed, "base64"), { maxOutputLength: MAX_TEST_BYTES });

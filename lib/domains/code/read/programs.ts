@@ -33,7 +33,7 @@ const rowSchema = z.object({
 const FROM_STDIN =
   "{task}\n\nWrite a Python program that reads from standard input and writes to standard output. Put all of it in one ```python block.";
 const FROM_CALL = "{task}\n\nWrite it in Python. Put all of it in one ```python block.";
-/** Solutions tried as gold answers of a row. */
+/** Number of a row's solutions that are tried as gold answers. */
 const MAX_SOLUTIONS = 3;
 
 /**

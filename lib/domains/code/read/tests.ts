@@ -11,7 +11,7 @@ export interface Tests {
 export interface TestOptions {
   /** Name of the field that holds the tests, for messages. */
   readonly field: string;
-  /** Keeps the first, up to this number. */
+  /** Keeps the first tests of a problem, up to this number. */
   readonly maxTests?: number | undefined;
   /** Name of the function, if the row gives it beside its tests. */
   readonly fnName?: string | undefined;

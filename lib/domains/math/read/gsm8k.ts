@@ -9,8 +9,8 @@ const rowSchema = z.object({
 const TEMPLATE = "{task}\n\nThink step by step and put your final answer, a number, within \\boxed{}.";
 
 /**
- * GSM8K: word problems of primary school; the answer is the number after `####`, which may have commas. For evaluation
- * only: its training split is read as rows of one's own.
+ * GSM8K: word problems of primary school; the answer is the number after `####`, which may have commas. For
+ * evaluation only: its training split is read as the user's own rows.
  * Source: data set card openai/gsm8k.
  */
 export const gsm8k: RowReader<DatasetOptions> = {
