@@ -45,7 +45,7 @@ function signed(operator: string, value: PythonValue): PythonValue | undefined {
 
 type Real = Extract<PythonValue, { type: "int" | "float" }>;
 
-/** A bool is its int; undefined for what is no real number. */
+/** A bool as its int; undefined if the value is no real number. */
 function asNumber(value: PythonValue): Real | undefined {
   if (value.type === "bool") return { type: "int", value: value.value ? 1n : 0n };
   return value.type === "int" || value.type === "float" ? value : undefined;

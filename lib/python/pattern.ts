@@ -179,7 +179,10 @@ class Run {
     return undefined;
   }
 
-  /** Adds what instruction `first` leads to at `at` without reading, most preferred first. */
+  /**
+   * Adds the threads that instruction `first` leads to at position `at` without reading a character, most
+   * preferred first.
+   */
   #enter(first: number, start: number, at: number): void {
     const pending = [first];
     for (let index = pending.pop(); index !== undefined; index = pending.pop()) {

@@ -57,14 +57,14 @@ function leaf({ source }: Expression, node: Node): string {
   }
 }
 
-/** `[1, 2,]` becomes `[1, 2]`, but a one-element tuple keeps its comma. */
+/** The text of a comma: `[1, 2,]` becomes `[1, 2]`, but a one-element tuple keeps its comma. */
 function comma(node: Node): string {
   if (!/^[\])}]$/.test(node.nextSibling?.name ?? "")) return ", ";
   const isOne = node.parent?.name === "TupleExpression" && node.prevSibling?.prevSibling?.name === "(";
   return isOne ? "," : "";
 }
 
-/** A string literal in the spelling of repr(); bytes and other texts unchanged. */
+/** A string literal as repr() writes it; bytes and other texts unchanged. */
 function stringText(text: string): string {
   const value = readString(text);
   return value?.type === "str" ? textRepr(value.value) : text;

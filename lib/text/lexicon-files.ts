@@ -5,14 +5,14 @@ export interface TextFile {
   readonly text: string;
 }
 
-/** The prompt of plainFormat: bos and the question; an answer ends with eos. */
+/** Chat template that writes the prompt of plainFormat: bos and the question; an answer ends with eos. */
 const CHAT_TEMPLATE =
   "{{ bos_token }}{% for message in messages %}{{ message['content'] }}{% for call in message['tool_calls'] or [] %}{{ call['function']['name'] }}({{ call['function']['arguments'].values() | join(',') }}){% endfor %}{% if message['role'] == 'assistant' %}{{ eos_token }}{% endif %}{% endfor %}";
 
 /**
- * A lexicon as the files of a Hugging Face tokenizer with the same ids: characters are byte-level pieces without merges,
- * and words are added tokens, which are found leftmost first and of those the longest, as the lexicon does.
- * Text outside the vocabulary is an error of the lexicon; transformers leaves it out.
+ * A lexicon as the files of a Hugging Face tokenizer with the same ids: characters are byte-level pieces
+ * without merges, and words are added tokens, which are matched leftmost first and longest first, as in the
+ * lexicon. Text outside the vocabulary is an error of the lexicon; transformers leaves it out.
  * @param maxPositions of the model, for tokenizer_config.json.
  */
 export function lexiconFiles(lexicon: LexiconTokenizer, maxPositions: number): TextFile[] {

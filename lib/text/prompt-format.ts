@@ -45,7 +45,10 @@ export interface PromptFormat {
   turns(): TurnFormat;
 }
 
-/** The bos token, if there is one, and the question; spellings of special tokens in it are ordinary characters. */
+/**
+ * Prompts of the bos token, if there is one, and the question; spellings of special tokens in it are ordinary
+ * characters.
+ */
 export function plainFormat(
   tokenizer: Tokenizer,
   stopIds: readonly number[] = [tokenizer.special.eos],
@@ -61,7 +64,7 @@ export function plainFormat(
     },
     mostTokens({ question }) {
       const most = tokenizer.mostTokens?.(question);
-      return most === undefined ? undefined : most + 1; // bos
+      return most === undefined ? undefined : most + 1; // 1 for bos
     },
     read: (tokens) => reader.read(tokens),
     readParts: (parts) => reader.readParts(parts),
@@ -77,13 +80,13 @@ export const idsOf = ({ vocabularySize }: Tokenizer, stopIds: readonly number[])
 export interface ChatChoice {
   /** The current time for the template's strftime_now. Default now. */
   readonly clock?: Date;
-  /** A .jinja file. */
+  /** Path of a .jinja file to use as the template. */
   readonly file?: string | undefined;
-  /** No template: plain text, as for a base model. */
+  /** True for plain text without a template, as for a base model. */
   readonly plain?: boolean | undefined;
   /** Further variables of the template. */
   readonly variables?: Readonly<Record<string, unknown>> | undefined;
-  /** First message of conversations that begin with another. */
+  /** System message that is put before conversations without one. */
   readonly system?: string | undefined;
   readonly stopIds?: readonly number[] | undefined;
 }

@@ -26,7 +26,7 @@ export interface DecodeOptions {
 export interface TextStream {
   /** Text that is certain after one more token, often empty: never half a character. */
   push(id: number): string;
-  /** The rest, with incomplete characters as U+FFFD. */
+  /** The remaining text, with incomplete characters as U+FFFD. */
   end(): string;
 }
 

@@ -31,7 +31,7 @@ export const plainTurns = (tokenizer: Tokenizer, end: number): TurnFormat => ({
   },
 });
 
-/** Half a character becomes U+FFFD, as in every file. */
+/** Replaces lone surrogates by U+FFFD, as writing the text to a file would. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 const USER: ChatMessage = { role: "user", content: "x" };

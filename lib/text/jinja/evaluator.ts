@@ -75,7 +75,7 @@ export class Evaluator {
     }
   }
 
-  /** The text sent through the filters at the head of a block. */
+  /** Sends a text through the filters at the head of a block. */
   filtered(filter: Expression, text: Value, scope: Scope): Value {
     if (filter.type !== "Filter") return text;
     const operand = filter.operand === undefined ? text : this.filtered(filter.operand, text, scope);

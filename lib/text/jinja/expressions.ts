@@ -11,7 +11,10 @@ const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ["None", null],
 ]);
 const COMPARISONS = ["==", "!=", "<", ">", "<=", ">="] as const;
-/** Left-associative, the loosest first; between "and" and these come "not" and the comparisons. */
+/**
+ * Binary operators that are left-associative, the loosest first. "or", "and", "not" and the comparisons bind
+ * looser still.
+ */
 const LEVELS: readonly (readonly BinaryOperator[])[] = [["+", "-"], ["~"], ["*", "/", "//", "%"], ["**"]];
 
 /** An expression with "a if b else c"; without the conditional (in the head of a loop) if `condition` is false. */
@@ -151,7 +154,7 @@ function bracketed(tokens: TokenReader): Expression {
   return tokens.fail(`unexpected ${tokens.described()}`);
 }
 
-/** Parts with commas between, through the closing bracket. */
+/** Reads parts separated by commas, up to and including the closing bracket. */
 function separated<T>(tokens: TokenReader, close: string, part: () => T): T[] {
   const parts: T[] = [];
   while (!tokens.take("operator", close)) {
@@ -204,7 +207,7 @@ function filtered(tokens: TokenReader, start: Expression): Expression {
   }
 }
 
-/** `|name(...)|name`; without the first bar at the head of a filter block. */
+/** Reads filters `|name(...)|name`; without the first bar at the head of a filter block. */
 export function filters(
   tokens: TokenReader,
   start: Expression | undefined,
@@ -225,7 +228,7 @@ export function filters(
 
 const NOTHING: Given = { positional: [], named: [] };
 
-/** `is [not] name`, `is name(...)` or `is name argument`. */
+/** Reads a test: `is [not] name`, `is name(...)` or `is name argument`. */
 function test(tokens: TokenReader, operand: Expression): Expression {
   const { line } = tokens.next();
   const negated = tokens.take("name", "not");
@@ -244,7 +247,7 @@ function testArguments(tokens: TokenReader): Given {
   return starts || word ? { positional: [postfix(tokens, primary(tokens))], named: [] } : NOTHING;
 }
 
-/** The arguments of a call, from after its opening bracket through the closing one. */
+/** Reads the arguments of a call, from after its opening bracket up to and including the closing one. */
 export function given(tokens: TokenReader): Given {
   const positional: Expression[] = [];
   const named: [string, Expression][] = [];

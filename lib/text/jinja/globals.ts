@@ -50,7 +50,7 @@ function cycler(items: readonly Value[]): Value {
   return made;
 }
 
-/** Returns nothing at the first call, then the separator. */
+/** Returns an empty text at the first call, then the separator. */
 function joiner(separator: Value): Value {
   let used = false;
   return new Callable("joiner", () => {

@@ -21,8 +21,8 @@ type Kind<T extends Statement["type"]> = Extract<Statement, { type: T }>;
 type End = "through" | "break" | "continue";
 
 /**
- * Renders a template as Python's Jinja does. `line` is that of the part in progress.
- * Throws TemplateFault (also for one that takes too many steps), UnknownName, RaisedByTemplate.
+ * Renders a template as Python's Jinja does. `line` is the line of the template that is being rendered.
+ * Throws TemplateFault (also if the template takes too many steps), UnknownName, RaisedByTemplate.
  */
 export class Interpreter {
   readonly #limits = new Limits();
@@ -83,7 +83,7 @@ export class Interpreter {
     }
   }
 
-  /** Statements that define a name or capture text. */
+  /** Runs a statement that defines a name or captures text. */
   #define(
     statement: Kind<"Set" | "SetBlock" | "Macro" | "CallBlock" | "FilterBlock">,
     scope: Scope,

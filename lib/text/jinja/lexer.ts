@@ -35,7 +35,7 @@ class Lexer {
   readonly #tokens: Token[] = [];
   #at = 0;
   #line = 1;
-  /** #line counts the line ends before this place. */
+  /** Position up to which #line has counted the line ends. */
   #counted = 0;
   /** True if `#at` is at the start of a line. */
   #lineStarts = true;
@@ -59,7 +59,7 @@ class Lexer {
     this.#tokens.push({ kind, value, line: this.#lineAt(place) });
   }
 
-  /** Text up to the next tag, and the tag. */
+  /** Reads the text up to the next tag, and the tag. */
   #part(): void {
     OPENING.lastIndex = this.#at;
     const opening = OPENING.exec(this.#source);
@@ -76,7 +76,7 @@ class Lexer {
     this.#lineStarts = this.#source[this.#at - 1] === "\n";
   }
 
-  /** The text up to `end`, where the tag begins; the tag may strip white space from its end. */
+  /** Reads the text up to `end`, where the tag begins; the tag may strip white space from its end. */
   #text(end: number, opening: string): void {
     let text = this.#source.slice(this.#at, end);
     if (opening.endsWith("-")) text = text.trimEnd();
@@ -144,7 +144,7 @@ class Lexer {
     this.#at += matchAt(pattern, this.#source, this.#at)?.length ?? 0;
   }
 
-  /** One token of an expression. `open`: the unclosed brackets, innermost last. */
+  /** Reads one token of an expression. `open`: the unclosed brackets, innermost last. */
   #inside(open: string[]): void {
     const found = lexemeAt(this.#source, this.#at);
     if (found === undefined) throw new TemplateSyntaxError(this.#strange(), this.#lineAt(this.#at));

@@ -25,7 +25,7 @@ export function expectItems(length: number): void {
 
 /** Counts the cost of one rendering. Each method throws TemplateFault beyond its limit. */
 export class Limits {
-  /** Line of the part in progress. */
+  /** Line of the template that is being rendered. */
   line = 1;
   #steps = 0;
   #characters = 0;
@@ -40,7 +40,10 @@ export class Limits {
       throw new TemplateFault(`the template did not end within ${MOST_STEPS} steps`);
   }
 
-  /** Counts a value that an operator, a filter or a call gave. @param copies whether a text is a copy of its parts. */
+  /**
+   * Counts a value that an operator, a filter or a call returned. @param copies whether a text is a copy of
+   * its parts
+   */
   make(value: Value, copies: boolean): void {
     if (typeof value === "string") {
       expectCharacters(value.length);

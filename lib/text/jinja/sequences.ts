@@ -73,7 +73,7 @@ function dictsort(v: Value, args: Arguments): Value {
   return sorted(pairs, key, argument(args, 2, "reverse") === true);
 }
 
-/** Runs of equal keys after sorting by them, each a (grouper, list). */
+/** Groups items of equal keys, after sorting by key; each group is (grouper, list). */
 function groupby(v: Value, args: Arguments): Value {
   const path = argument(args, 0, "attribute");
   if (path === undefined) throw new TemplateFault("groupby() is missing its argument 'attribute'");
@@ -151,7 +151,7 @@ function map(v: Value, args: Arguments, apply: Apply): Value {
   return items.map((item) => apply(str(name), item, { positional: rest, named: args.named }));
 }
 
-/** select, reject, selectattr, rejectattr. */
+/** The filters select, reject, selectattr and rejectattr. */
 const selecting =
   (keeps: boolean, byAttribute: boolean): SequenceFilter =>
   (v, { positional }) => {

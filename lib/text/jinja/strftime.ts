@@ -27,7 +27,7 @@ function dayOfYear(t: Date): number {
 const week = (t: Date, first: 0 | 1) =>
   Math.floor((dayOfYear(t) + 6 - ((t.getUTCDay() + 7 - first) % 7)) / 7);
 
-/** The C locale's, in UTC, so that the same time gives the same text everywhere. */
+/** Fields of the C locale in UTC, so that the same time gives the same text everywhere. */
 const FIELDS: Readonly<Record<string, (t: Date) => string>> = {
   "%": () => "%",
   a: (t) => DAYS[t.getUTCDay()]!.slice(0, 3),

@@ -7,11 +7,11 @@ import type { TokenReader } from "./token-reader.ts";
 /** Functions of the parser that a tag uses. */
 export interface Blocks {
   readonly tokens: TokenReader;
-  /** Loops around this place that `break` could leave. */
+  /** Number of loops around this place that `break` could leave. */
   readonly loops: number;
   /** Closes the tag in progress, reads a body and opens the tag that ends it. Returns the name of that tag. */
   inside(...ends: readonly string[]): readonly [Body, string];
-  /** The same for a body nested in this many loops. */
+  /** Like `inside`, for a body nested in this many loops. */
   insideLoops(loops: number, ...ends: readonly string[]): readonly [Body, string];
 }
 
@@ -112,7 +112,7 @@ function readFilter(blocks: Blocks, line: number): Statement {
   return { type: "FilterBlock", line, filter, body: blocks.inside("endfilter")[0] };
 }
 
-/** `|name|name(...)` behind the target of a set block. */
+/** Reads `|name|name(...)` after the target of a set block. */
 function blockFilters(tokens: TokenReader): Expression {
   tokens.next();
   return filters(tokens, undefined);

@@ -29,7 +29,7 @@ export function oneTarget(tokens: TokenReader): Target {
     : { type: "Name", name };
 }
 
-/** The parameters of a macro, from after the opening bracket through the closing one. */
+/** The parameters of a macro, from after the opening bracket up to and including the closing one. */
 export function parameters(tokens: TokenReader): Parameter[] {
   const found: Parameter[] = [];
   while (!tokens.take("operator", ")")) {

@@ -57,7 +57,6 @@ export class NamedTuple extends Tuple {
   names: readonly string[] = [];
 }
 
-/** A tuple of these items. */
 export function tupleOf(items: readonly Value[]): Tuple {
   const tuple = new Tuple();
   for (const item of items) tuple.push(item);
@@ -93,7 +92,7 @@ export class Callable {
   }
 }
 
-/** A float. */
+/** A float: wraps whole numbers in Float, which distinguishes them from ints. */
 export const floating = (n: number): Value => (Number.isInteger(n) ? new Float(n) : n);
 
 export const isFloat = (v: Value): boolean =>
@@ -199,7 +198,10 @@ export function repr(v: Value): string {
 
 const MOST_LISTED = 1 << 24;
 
-/** Lists that contain each other several times could produce texts of any length. */
+/**
+ * Joins the parts. Throws for a text that is too long: lists that contain each other several times could
+ * produce any length.
+ */
 function listed(parts: readonly string[]): string {
   const total = parts.reduce((sum, part) => sum + part.length + 2, 0);
   if (total > MOST_LISTED) throw new TemplateFault(`a text of ${total} characters is too long`);
