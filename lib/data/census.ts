@@ -7,7 +7,7 @@ import type { RowDraft } from "./row-reader.ts";
 export interface Tally {
   readonly reason: string;
   readonly rows: number;
-  /** "file:row", the first few. */
+  /** Locations of the first of these rows, as "file:row". */
   readonly first: readonly string[];
 }
 
@@ -32,11 +32,14 @@ export interface DatasetReport {
   readonly questions?: readonly Tally[];
   /** Fields that held the answer in the used rows, if rows of the kind differ. */
   readonly answers?: readonly Tally[];
-  /** Damaged, by reason. */
+  /** Damaged rows, by reason. */
   readonly bad: readonly Tally[];
   /** Sound rows that the options exclude or the verifier cannot read; by reason. */
   readonly leftOut: readonly Tally[];
-  /** Rows whose content an earlier row has, with the same reference and with another; the first row is used. */
+  /**
+   * Rows with the content of an earlier row, counted by whether the reference is the same too; the first row
+   * is used.
+   */
   readonly duplicates: readonly Tally[];
 }
 
@@ -46,7 +49,7 @@ const FIRST = 5;
 export class Tallies {
   readonly #byReason = new Map<string, { rows: number; first: string[] }>();
 
-  /** @param place asked for while it is among the first */
+  /** @param place the row's location; a function is called only if the location is kept */
   add(reason: string, place: string | (() => string)): void {
     let tally = this.#byReason.get(reason);
     if (tally === undefined) {
@@ -163,7 +166,7 @@ export class Census {
   /** Columns of the first refused rows, by place. */
   readonly #columns = new Map<string, string>();
 
-  /** Counts a row that is not used. @param row asked for while it is among the first */
+  /** Counts a row that is not used. @param row called only if the row's location is kept */
   refuse({ as, reason }: Refusal, row: () => SeenRow): void {
     this.#refused[as].add(reason, () => {
       const { place, columns } = row();
@@ -191,7 +194,7 @@ export class Census {
     if (columns !== undefined && this.#columns.size < MOST_EXAMPLES) this.#columns.set(place, columns);
   }
 
-  /** Counts where in a row that is used question and answer were. */
+  /** Counts the columns that held question and answer in a used row. */
   taken({ askedFrom, answerFrom }: Pick<RowDraft, "askedFrom" | "answerFrom">, place: () => string): void {
     if (askedFrom !== undefined) this.#questions.add(askedFrom, place);
     if (answerFrom !== undefined) this.#answers.add(answerFrom, place);
@@ -219,7 +222,7 @@ export class Census {
   }
 }
 
-/** "prompt, answer"; what a row is instead of an object. */
+/** Names of a row's columns, as in "prompt, answer"; or what the row is if it is no object. */
 export function columnsOf(value: unknown): string {
   if (Array.isArray(value)) return "a list instead of columns";
   const names = typeof value === "object" && value !== null ? Object.keys(value) : [];

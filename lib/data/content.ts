@@ -1,6 +1,8 @@
 import { hash } from "node:crypto";
 
-/** Chosen so that every family holds out 8 to 12 % at every level, even a family with ten questions. */
+/**
+ * A salt chosen so that every family holds out 8 to 12 % at every level, even a family with ten questions.
+ */
 const SALT = 10605;
 const OTHER_SPACE = /[^\S ]/;
 
@@ -14,7 +16,7 @@ const isUnusual = (content: string): boolean =>
 /** Key of a row's content: equal for texts that differ only in white space. */
 export const contentKey = (content: string): string => keyOf(normalized(content));
 
-/** The same key for content that is already normalized. */
+/** Like contentKey, for content that is already normalized. */
 export const keyOf = (content: string): string => hash("sha256", content, "base64url").slice(0, 22);
 
 /** murmur3's finalizer, so that short texts spread. */
@@ -84,7 +86,7 @@ export type Content = string | UserTurn;
 /** The text of a content, which a key is made of. */
 export const textOf = (content: Content): string => normalized(content.toString());
 
-/** The two hashes of its text. */
+/** Computes the two hashes of a content's text. */
 export function hashesOf(content: Content, out: Uint32Array): void {
   if (typeof content === "string") hashes(normalized(content), out);
   else content.hashes(out);

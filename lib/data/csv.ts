@@ -31,7 +31,7 @@ export async function* csvRows(
   }
 }
 
-/** The text without a byte order mark, before which no field could begin with a quote. */
+/** Decodes the text and drops a byte order mark, after which a field could not begin with a quote. */
 async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let isStart = true;
@@ -56,7 +56,7 @@ async function* records(chunks: AsyncIterable<string>, separator?: string): Asyn
   let fields: string[] = [];
   let field = "";
   let between = separator;
-  /** Inside quotes, after a quote that may close them, or outside. */
+  /** "quoted": inside quotes; "closing": after a quote that may close them; "plain": outside quotes. */
   let state: "plain" | "quoted" | "closing" = "plain";
   const line = () => {
     const done = [...fields, field.replace(/\r$/, "")];

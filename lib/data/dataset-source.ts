@@ -12,7 +12,7 @@ import type { OpenRowThreads } from "./row-threads.ts";
 
 /** Separates the random order of rows from every other random draw of a run. */
 const ORDER_WORD = 0x4f524400;
-/** Likewise the draws of single rows. */
+/** Separates the draws of single rows from every other random draw of a run. */
 const DRAW_WORD = 0x44524100;
 
 /**

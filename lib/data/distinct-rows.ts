@@ -30,7 +30,7 @@ export class DistinctRows {
     return this.#seen.first;
   }
 
-  /** The row, unless it is refused or an earlier one has its content. */
+  /** Returns the row if it is used; undefined if it is refused or an earlier row has its content. */
   used(raw: RawRow | Fault, judged: SoundRow | Refusal): UsedRow | undefined {
     if ("as" in judged) {
       this.#census.refuse(judged, () => seen(raw));

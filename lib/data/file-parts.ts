@@ -33,7 +33,7 @@ export function partsOf(file: DataFile, { fileBytes, partBytes }: PartSizes): Fi
 /** Bytes read after a part; its last line usually ends within them. */
 const MORE_BYTES = 1 << 16;
 
-/** The last line of a part exceeds the limit of a line. */
+/** Thrown if the last line of a part exceeds the size limit of a line. */
 export class LongLine extends Error {
   /** Lines of the part before it. */
   readonly lines: number;
@@ -54,7 +54,9 @@ export interface Lines {
 export class PartMemory {
   #memory = Buffer.alloc(0);
 
-  /** The lines of a part, until the next one is read. Throws LongLine, and errors of reading. */
+  /**
+   * The lines of a part; they are valid until the next part is read. Throws LongLine, and errors of reading.
+   */
   linesOf({ path, from, to }: FilePart): Lines {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {

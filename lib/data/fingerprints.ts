@@ -3,8 +3,8 @@ import { Column } from "./column.ts";
 const FIRST_SLOTS = 1 << 10;
 
 /**
- * Tells which of many contents came before, by 64 bits of each: 16 bytes a row. Of a million different rows two are taken for
- * the same once in 37 million sets.
+ * Finds repeated contents by 64-bit hashes, at 16 bytes a row. In one of 37 million sets of a million
+ * different rows, two rows are taken for the same.
  */
 export class Fingerprints {
   /** First hash of each row, by number. */

@@ -3,7 +3,7 @@ import { Column } from "./column.ts";
 /** Characters of a content key, all ASCII. */
 const KEY_BYTES = 22;
 const PAGE_KEYS = 1 << 12;
-/** Characters that sort most keys, as a number. */
+/** Number of leading characters that are compared as one number; they decide most comparisons. */
 const PREFIX_BYTES = 6;
 
 /** A held-out row: its number and its content key. */
@@ -34,7 +34,7 @@ export class HeldRows implements Iterable<HeldRow> {
     return this.#rows.at(at);
   }
 
-  /** Likewise. */
+  /** Content key at index `at`, in insertion order. Trusts that the index exists. */
   key(at: number): string {
     const [page, start] = this.#place(at);
     return page.toString("latin1", start, start + KEY_BYTES);
@@ -44,7 +44,7 @@ export class HeldRows implements Iterable<HeldRow> {
     for (let at = 0; at < this.length; at++) yield { row: this.row(at), key: this.key(at) };
   }
 
-  /** Their places in the order of their keys. */
+  /** Indices of the rows, sorted by content key. */
   byKey(): Uint32Array {
     const prefixes = Float64Array.from({ length: this.length }, (_, at) => {
       const [page, start] = this.#place(at);

@@ -132,8 +132,8 @@ export const heldOutOf = (keys: ReadonlySet<string>): HeldOutRule =>
   new EachRule((candidate) => keys.has(candidate.key()));
 
 /**
- * Throws HONE_ERR_DATA if a file of keys cannot be read. The rule throws it if no row has one of its keys, or, for a
- * number, if there are not more rows than that.
+ * Creates the rule for an option. Throws HONE_ERR_DATA if a file of keys cannot be read. The rule's `end`
+ * throws it if no row has a key of the file, or if all rows would be held out.
  */
 export function heldOutRule(option: HeldOutOption = HELD_OUT_SHARE): HeldOutRule {
   if (typeof option === "string") return new ListRule(option, readKeys(option));

@@ -8,9 +8,10 @@ const LONGEST_OBJECT_BYTES = 1 << 28;
 const ROWS = ["data", "rows", "train", "examples", "instances", "items", "samples", "records"];
 
 /**
- * The JSON array of rows in a file that is one object: its list of objects of a usual name, as in
- * `{"version": 1, "data": [{…}, …]}`, or an array of the object itself, which then is a row. Undefined for objects by
- * line, and for text that is not JSON. Throws HONE_ERR_DATA, naming the file and its columns, for an object of columns.
+ * The JSON array of rows in a file that is one object: its list of objects under a name in ROWS, as in
+ * `{"version": 1, "data": [{…}, …]}`, or an array of the object itself, which then is a row. Undefined for
+ * one object a line, and for text that is not JSON. Throws HONE_ERR_DATA, naming the file and its columns,
+ * for an object of columns.
  */
 export function arrayInObject(path: string, bytes: Buffer): Buffer | undefined {
   if (bytes.length > LONGEST_OBJECT_BYTES || !isUtf8(bytes)) return undefined;

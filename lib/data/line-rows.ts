@@ -35,7 +35,10 @@ export class LineRows {
     return this.#row;
   }
 
-  /** The next row. */
+  /**
+   * Parses the bytes of the next row, which begin at `start` in the file. Returns a Fault for bytes that are
+   * no row.
+   */
   parse(bytes: Buffer, start: number): RawRow | Fault {
     if (isUtf8(bytes)) return this.#parsed(bytes.toString("utf8"), start, bytes.length);
     this.#row += 1;

@@ -52,7 +52,7 @@ async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
   };
 }
 
-/** Safe 64-bit integers as numbers, all the way down. */
+/** Converts safe 64-bit integers to numbers, in nested values too. */
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return value.map(plain);

@@ -36,7 +36,7 @@ export function partsOf(id: number): { readonly purpose: Purpose; readonly index
   };
 }
 
-/** Name of a problem for people: its file and line, else its number. */
+/** Display name of a problem: its file and line, else its number. */
 export function problemName(source: Pick<ProblemSource, "placeOf"> | undefined, id: number): string {
   return source?.placeOf?.(id) ?? `problem ${id}`;
 }

@@ -30,7 +30,7 @@ export interface ProblemSource {
   placeOf?(id: number): string | undefined;
 }
 
-/** What a worker thread needs to judge the rows of a data set as this one does; contains no function. */
+/** What a worker thread needs to judge the rows of a data set as this thread does; contains no function. */
 export interface RowsTask {
   readonly spec: DatasetOptions & { readonly kind: string };
   readonly place: Pick<SourceOptions, "domain" | "needsReference" | "keepsColumns" | "elsewhere">;

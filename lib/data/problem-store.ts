@@ -12,7 +12,10 @@ export class ProblemStore {
   readonly #pages: Buffer[] = [];
   #page = Buffer.alloc(0);
   #used = 0;
-  /** Per value page * 2^32 + offset, the length in the 4 bytes there; negative length: deflated. */
+  /**
+   * For each value page * 2^32 + offset. The 4 bytes there are its length, which is negative for a deflated
+   * value.
+   */
   readonly #places: number[] = [];
 
   get length(): number {
@@ -24,7 +27,7 @@ export class ProblemStore {
     return this.#pages.reduce((sum, page) => sum + page.length, 0) + this.#places.length * 8;
   }
 
-  /** Keeps a JSON value; its place is the count before. */
+  /** Stores a JSON value; its index is the previous `length`. */
   add(value: unknown): void {
     const text = Buffer.from(JSON.stringify(value));
     const deflated = text.length > DEFLATE_FROM;

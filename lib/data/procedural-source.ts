@@ -54,7 +54,9 @@ export function toProblem(family: Family, level: number, id: number, draft: Draf
   };
 }
 
-/** Problems made up on the spot: family and level uniform for training, in turns for evaluation. */
+/**
+ * Generates problems: draws family and level uniformly for training, and takes them in turns for evaluation.
+ */
 export class ProceduralSource implements ProblemSource {
   readonly domain: string;
   readonly families: readonly string[];

@@ -46,7 +46,7 @@ function memberOf(json: string | undefined, key: string): string | undefined {
   return member.startsWith('"') ? (JSON.parse(member) as string) : member;
 }
 
-/** The rest of a row may be megabytes of tests. */
+/** The row with one member only: the rest of it may be megabytes of tests. */
 const memberAlone = (value: unknown, key = ""): unknown =>
   typeof value === "object" && value !== null ? { [key]: (value as Record<string, unknown>)[key] } : {};
 

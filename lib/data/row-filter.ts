@@ -23,7 +23,7 @@ export interface KeptRow extends Omit<RowDraft, "content"> {
 }
 
 const BATCH_ROWS = 64;
-/** A part takes some 20 ms; a file in less than that of a second is read before a thread has begun. */
+/** A part takes some 20 ms. A file below `fileBytes` has been read before a thread would have started. */
 const PART_SIZES: PartSizes = { fileBytes: 1 << 25, partBytes: 1 << 20 };
 
 interface FilterOptions {
@@ -77,7 +77,7 @@ export class RowFilter {
   }
 
   /**
-   * The same rows in stored form; several threads read large JSONL files.
+   * The rows to use in stored form, in the order of the files; several threads read large JSONL files.
    * @param open creates threads that judge rows as this filter does
    */
   async *stored(open: OpenRowThreads, sizes = PART_SIZES): AsyncGenerator<readonly StoredRow[], void> {
@@ -129,7 +129,7 @@ export class RowFilter {
     return this.#distinct.hashes;
   }
 
-  /** Their content keys. */
+  /** Content keys of the held-out rows. */
   get heldOut(): ReadonlySet<string> {
     return new Set(Array.from(this.#held, ({ key }) => key));
   }

@@ -30,7 +30,7 @@ export interface PartMarks {
   readonly refused: readonly RefusedRows[];
 }
 
-/** Places of a row's numbers; `start` counts from the part's `from`, `line` from 1 within the part. */
+/** Indices of a row's numbers; `start` counts from the part's `from`, `line` from 1 within the part. */
 export const MARK = { start: 0, bytes: 1, line: 2, hash: 3, second: 4, reference: 5, checksum: 6, kind: 7 };
 export const MARK_NUMBERS = 8;
 
@@ -61,7 +61,7 @@ export class PartReader {
     const { bytes, start } = this.#memory.linesOf(part);
     const rows = new LineRows(part.path, { isSpanned: true, isInside: part.from > 0 });
     const marks = new MarkList(part.from, reach);
-    // from the bytes of its text, which are available here
+    // computes the checksum from the bytes of the row's text, which are available here
     const checksumOf = ({ span }: RawRow) =>
       crc32(bytes.subarray(span!.start - start, span!.start - start + span!.bytes));
     for (const batch of rows.lines(bytes, start))

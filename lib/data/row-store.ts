@@ -20,7 +20,7 @@ export type Body = ReturnType<typeof asked>;
 export class RowStore {
   readonly #read: (raw: RawRow) => RowOutcome;
   readonly #memory = new ProblemStore();
-  /** Byte offset of a row on disk; of one in memory, -1 - its place there. */
+  /** Byte offset of a row on disk; for a row in memory, -1 - its index there. */
   readonly #starts = new Places();
   readonly #bytes = new Column();
   readonly #numbers = new Lines();
@@ -31,7 +31,10 @@ export class RowStore {
   /** The files in order, each with the index of its first row in this store. */
   readonly #files: { readonly file: string; readonly first: number }[] = [];
 
-  /** @param read as the rows were read. @param hashes of the content of each row that is added, by its number */
+  /**
+   * @param read the function that read the rows. @param hashes of the content of each row that is added, by
+   * its number
+   */
   constructor(read: (raw: RawRow) => RowOutcome, hashes: Pick<Column, "at">) {
     this.#read = read;
     this.#hashes = hashes;
@@ -43,7 +46,7 @@ export class RowStore {
 
   /** Bytes held outside the heap. */
   get bytes(): number {
-    return this.#memory.bytes + this.length * 16; // the hashes too
+    return this.#memory.bytes + this.length * 16; // the hashes included
   }
 
   add(row: StoredRow): void {
@@ -62,7 +65,10 @@ export class RowStore {
     return `${this.#fileOf(row)}:${this.#numbers.at(row)}`;
   }
 
-  /** A fresh copy. Throws HONE_ERR_DATA naming file and line where the file no longer has the row. */
+  /**
+   * A fresh copy of a row's fields. Throws HONE_ERR_DATA naming file and line if the file no longer has the
+   * row.
+   */
   at(row: number): Body {
     const start = this.#starts.at(row);
     if (start < 0) return this.#memory.at(-1 - start) as Body;

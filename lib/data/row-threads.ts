@@ -2,14 +2,14 @@ import { setImmediate } from "node:timers/promises";
 import type { FilePart } from "./file-parts.ts";
 import type { PartMarks } from "./row-marks.ts";
 
-/** Reads parts of files beside this thread. */
+/** A thread that reads parts of files while this one does too. */
 export interface RowThread {
-  /** Rejects if the part cannot be read. @param reach see marksOf */
+  /** Rejects if the part cannot be read. @param reach see PartReader.marks */
   marks(part: FilePart, reach: number): Promise<PartMarks>;
   close(): void;
 }
 
-/** Creates such threads; none if there is no core for one. */
+/** Creates the threads that read parts; none if there is no core for one. */
 export type OpenRowThreads = () => readonly RowThread[];
 
 /** Parts queued per thread, so that it does not wait while the main thread reads a part itself. */
@@ -21,7 +21,7 @@ export interface PartReaders {
   readonly threads: readonly RowThread[];
   /** Reads a part in this thread. */
   here(part: FilePart): Promise<PartMarks>;
-  /** The bound `reach` after the rows so far. */
+  /** The current `reach` of the rule for held-out rows. */
   reach(): number;
 }
 

@@ -42,7 +42,7 @@ interface Division extends Omit<PartReaders, "threads"> {
   readonly sizes: PartSizes;
 }
 
-/** The same; large JSONL files come as marks, which threads computed from parts of the files. */
+/** Like readFiles, but large JSONL files come as marks, which threads computed from parts of the files. */
 export async function* readDivided(
   kind: string,
   files: readonly DataFile[],

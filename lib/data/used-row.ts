@@ -81,7 +81,7 @@ export class UsedRow implements Candidate, StoredRow {
 export interface MarkedPart {
   readonly file: string;
   readonly from: number;
-  /** Lines before it. */
+  /** Number of lines before the part. */
   readonly lines: number;
   readonly marks: PartMarks;
 }

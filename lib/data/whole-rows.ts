@@ -4,7 +4,8 @@ import type { DatasetOptions, RowReader } from "./row-reader.ts";
 
 /** The same reader, with every column of its rows in the drafts. */
 export function withColumns(reader: RowReader<DatasetOptions>): RowReader<DatasetOptions> {
-  const { columns: _, ...rest } = reader; // of parquet files: all of them
+  // without a list of columns, parquet files are read with all of them
+  const { columns: _, ...rest } = reader;
   return {
     ...rest,
     open(options) {
@@ -28,7 +29,7 @@ function plainColumns({ value, text }: RawRow): Record<string, unknown> {
   return JSON.parse(JSON.stringify(value, plain)) as Record<string, unknown>;
 }
 
-/** Fewer digits are always exact. */
+/** Integers of fewer digits are always exact. */
 const LONG_NUMBER = /\d{16}/;
 const EXACT: JsonMaker<unknown> = {
   constant: (value) => value,

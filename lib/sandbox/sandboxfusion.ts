@@ -49,8 +49,9 @@ launch()
 `;
 
 /**
- * A SandboxFusion server run by somebody else, which runs one script per test. How well it contains a program, and
- * whether its runs are fresh, is that server's responsibility; it gets the limits on time and memory.
+ * A SandboxFusion server that another party operates and that runs one script per test. How well it contains
+ * a program, and whether its runs are fresh, is that server's responsibility; it gets the limits on time and
+ * memory.
  * Source: bytedance/SandboxFusion, POST /run_code.
  */
 export class SandboxFusion implements PythonSandbox {

@@ -22,9 +22,9 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
 }
 
 /**
- * A filter for a program that only computes: it may use open descriptors, its own memory and clocks, and it may exit.
- * Every other call fails with EPERM, including opening a file, starting a thread and sending a signal. Undefined and
- * format: as above.
+ * A filter for a program that only computes: it may use open descriptors, its own memory and clocks, and it
+ * may exit. Every other call fails with EPERM, including opening a file, starting a thread and sending a
+ * signal. Undefined if the processor is neither x64 nor arm64. The format is that of seccompFilter.
  */
 export function computingFilter(arch: string = process.arch): Buffer | undefined {
   const column = columnOf(arch);
@@ -74,7 +74,7 @@ const REACHING_OUT: Calls = {
   fspick: [433],
   mount_setattr: [442],
   open_by_handle_at: [304, 265],
-  // seldom hardened
+  // rarely hardened kernel interfaces
   bpf: [321, 280],
   perf_event_open: [298, 241],
   userfaultfd: [323, 282],
@@ -84,7 +84,7 @@ const REACHING_OUT: Calls = {
   add_key: [248, 217],
   request_key: [249, 218],
   keyctl: [250, 219],
-  // sends a signal of any number, later
+  // can send a signal of any number at a later time
   timer_create: [222, 107],
 };
 
