@@ -5,7 +5,7 @@ import type { FinishReason, Problem, Verdict } from "../records.ts";
 export interface Answer {
   readonly text: string;
   readonly finish: FinishReason;
-  /** Generated, thinking included. */
+  /** Number of generated tokens, thinking included. */
   readonly tokens: number;
   /** For an episode: begin, end, ... of observations in the text, and the environment's verdict. */
   readonly given?: readonly number[];

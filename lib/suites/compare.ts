@@ -19,7 +19,7 @@ export interface ChangedProblem {
   readonly suite: string;
   readonly key: string;
   readonly subject: string;
-  /** Accuracy on it. */
+  /** Accuracy of each model on the problem. */
   readonly before: number;
   readonly after: number;
 }
@@ -27,7 +27,7 @@ export interface ChangedProblem {
 /** Example of a change: the question and a completion of each side that shows it. */
 export interface ShownChange extends ChangedProblem {
   readonly question: string;
-  /** Texts of both; of an episode with its environment's messages in brackets. */
+  /** A completion of each model; in an episode the environment's messages are in brackets. */
   readonly texts: { readonly before: string; readonly after: string };
 }
 
@@ -39,20 +39,20 @@ export interface SuiteComparison {
   readonly alone: { readonly before: number; readonly after: number };
   readonly accuracy: { readonly before: number; readonly after: number };
   readonly difference: number;
-  /** 95 %, paired bootstrap over problems. */
+  /** 95 % confidence interval of the difference, by paired bootstrap over problems. */
   readonly interval?: Interval | undefined;
-  /** Problems on which the second is better, and worse. */
+  /** Numbers of problems on which the second model is better, and worse. */
   readonly won: number;
   readonly lost: number;
   readonly tokens: { readonly before: number; readonly after: number };
-  /** Interval of the difference in tokens, paired likewise. */
+  /** 95 % confidence interval of the difference in tokens, by paired bootstrap over problems. */
   readonly tokensInterval?: Interval | undefined;
 }
 
-/** Accuracy against length: problems by how many tokens the first takes for them. */
+/** Accuracy by length: problems grouped by the tokens that the first model takes for them. */
 export interface LengthBin {
   readonly suite: string;
-  /** Mean tokens of the first, from ... to. */
+  /** Mean tokens of the first model, from ... to. */
   readonly from: number;
   readonly to: number;
   readonly problems: number;
@@ -68,9 +68,9 @@ export interface Comparison {
   readonly lengths: readonly LengthBin[];
   /** Four bins a suite. */
   readonly solveRates: readonly SolveRateBin[];
-  /** Most changed first, gains and losses in turns. */
+  /** The most changed problems first, gains and losses in turns. */
   readonly changes: readonly ShownChange[];
-  /** Suites of which they answered no problem both. */
+  /** Suites without a problem that both models answered. */
   readonly alone: readonly string[];
 }
 

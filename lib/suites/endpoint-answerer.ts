@@ -34,8 +34,8 @@ const replySchema = z.object({
 });
 
 /**
- * A model behind an OpenAI-compatible server, called through chat completions with the same prompts (tools described
- * in words). Sends the seed; whether equal seeds give equal answers depends on the server.
+ * A model behind an OpenAI-compatible server, called through chat completions; tools are described in words.
+ * Sends the seed; whether equal seeds give equal answers depends on the server.
  */
 export class EndpointAnswerer implements Answerer {
   readonly identity: Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export class EndpointAnswerer implements Answerer {
   readonly #options: EndpointOptions;
   #lostInARow = 0;
 
-  /** Throws HONE_ERR_USAGE for a URL that is none. */
+  /** Throws HONE_ERR_USAGE for an invalid URL. */
   constructor(options: EndpointOptions) {
     this.#options = options;
     this.#server = new ChatServer({ ...DEFAULTS, ...options });

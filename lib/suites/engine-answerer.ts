@@ -68,13 +68,16 @@ export class EngineAnswerer implements Answerer {
   #running:
     | { readonly model: LoadedModel; readonly generations: Generations; readonly maxContext: number }
     | undefined;
-  /** Settles when the engine is there, or will not be. */
+  /** Settles when the engine has started or cannot start. */
   #starting: Promise<void> | undefined;
   #asked = 0;
   #turns: TurnFormat | undefined;
   readonly #closing = new AbortController();
 
-  /** Throws what a folder's files deserve: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED, HONE_ERR_CONFIG. */
+  /**
+   * Throws for unusable files of the folder: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED,
+   * HONE_ERR_CONFIG.
+   */
   constructor(folder: string, options: EngineAnswererOptions) {
     this.#folder = folder;
     this.#options = options;
@@ -140,7 +143,7 @@ export class EngineAnswerer implements Answerer {
     };
   }
 
-  /** First turns of all seeds at once, then each episode by itself. */
+  /** Samples the first turns of all seeds at once, then plays each episode by itself. */
   async #playAll(draws: Draws, play: Play, told: (seed: number, drawn: Drawn) => void): Promise<void> {
     const { generations } = this.#running!;
     const format = this.#format;
@@ -235,7 +238,7 @@ function identityOf(
   };
 }
 
-/** If the environment failed, there is no verdict: an outage. */
+/** An episode as a draw. If the environment failed, there is no verdict: that is an outage. */
 function playedAnswer({ completion, text, episode }: PlayedEpisode): Drawn {
   const { verdict, givenText } = episode;
   if (verdict.status === "unscored") return { outage: verdict.cause };

@@ -31,7 +31,9 @@ export interface EvaluationPlan extends Wants {
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
 }
 
-/** Completions: wanted, present, and without a verdict; tokens generated in this session. */
+/**
+ * Numbers of completions that are wanted, present and without a verdict; tokens generated in this session.
+ */
 export interface EvaluationProgress {
   readonly wanted: number;
   readonly there: number;
@@ -90,7 +92,7 @@ export async function evaluateSuites(
 }
 
 class Evaluation {
-  /** Draws without an answer by why. */
+  /** Number of draws without an answer, by reason. */
   readonly outages = new Map<string, number>();
   readonly #answerer: Answerer;
   readonly #log: EvaluationLog;

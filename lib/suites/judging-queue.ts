@@ -23,7 +23,7 @@ export const isJudged = (completion: KeptCompletion | undefined, verifier: strin
   completion.verdict.status !== "unscored" &&
   completion.version === versionOf(verifier);
 
-/** Has every completion judged once, in the order they come, and writes the verdicts down. */
+/** Has every completion judged once, in the order of arrival, and writes the verdicts down. */
 export class JudgingQueue {
   /** Called after verdicts have been written. */
   onJudged: () => void = () => {};
@@ -82,7 +82,9 @@ export class JudgingQueue {
     }
   }
 
-  /** Resolves when everything added so far has a verdict, or none to be had, and all are written down. */
+  /**
+   * Resolves when everything added so far has been judged, or could not be, and all of that is written down.
+   */
   async drained(): Promise<void> {
     this.#sendAll();
     while (this.#running.size > 0) await Promise.all(this.#running);

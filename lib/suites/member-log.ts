@@ -22,9 +22,9 @@ const TAIL_BYTES = 8;
 const FASTEST = 1;
 
 /**
- * A gzip file that only grows, a member per append, each of whole lines; a process that is killed leaves at most a torn
- * last member, which the next one to open the file cuts off. A member says how long it is, so that no other is read to
- * find it; `zcat` reads the file as any.
+ * A gzip file that only grows: each append adds one member of whole lines. A process that is killed leaves at
+ * most an incomplete last member, which the next process to open the file cuts off. Each member states its
+ * own length, so that finding the last one reads no other; `zcat` reads the file like any other.
  */
 export class MemberLog implements Disposable {
   readonly path: string;
@@ -64,7 +64,7 @@ export class MemberLog implements Disposable {
     yield* linesOf(this.path, this.#fd!);
   }
 
-  /** Waits until the disk has it, and closes. Idempotent. */
+  /** Waits until the file is on the disk, and closes it. Idempotent. */
   [Symbol.dispose](): void {
     const fd = this.#fd;
     this.#fd = undefined;

@@ -39,7 +39,10 @@ export interface OpenSuiteOptions {
   readonly maxTurnTokens?: number | undefined;
 }
 
-/** Number of different problems of a generated suite, and draws for each of them: small families repeat problems. */
+/**
+ * Number of different problems in a generated suite, and the most draws to find them: small families repeat
+ * problems.
+ */
 const MADE_UP = 96;
 const MOST_DRAWS = 20 * MADE_UP;
 const LEVELS = ["0", "1", "2", "3"];
@@ -105,7 +108,7 @@ async function openPublished(name: string, row: SuiteRow, path: string): Promise
   return { name, metric, answer, levels, modules: {}, ...problemsOf(source) };
 }
 
-/** Files of the set, in a folder that is published with other sets. */
+/** Files of one set, in a folder that has several published sets. */
 function filesOf({ split, set }: SuiteRow, path: string): string | readonly string[] {
   if (set === undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path;
   const isNamed = (part: string) => part === set || part.startsWith(`${set}.`) || part.startsWith(`${set}-`);
@@ -147,7 +150,7 @@ async function openMadeUp(name: string): Promise<Suite> {
   return { name, metric: "correct", answer, levels: LEVELS, modules: {}, ...asked };
 }
 
-/** As many as in the recipes of the built-in environments. */
+/** Default number of turns, as in the recipes of the built-in environments. */
 const TURNS = 3;
 const CALL_MS = 10_000;
 

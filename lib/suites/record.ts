@@ -31,14 +31,14 @@ export interface SuiteLine {
   readonly metric: Metric;
   readonly levels: readonly string[];
   readonly problems: readonly string[];
-  /** Problems that could not be asked, by why. */
+  /** Problems that could not be asked, by reason. */
   readonly unasked: Readonly<Record<string, number>>;
   readonly seeds: readonly number[];
-  /** Completions of a problem a seed. */
+  /** Number of completions per problem and seed. */
   readonly attempts: number;
-  /** True if it can extract the answer of a completion. */
+  /** True if the suite can extract the answer of a completion. */
   readonly tellsAnswers: boolean;
-  /** Verifiers of its own: name to the URL of a module. */
+  /** The suite's own verifiers: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
 }
 
@@ -59,13 +59,13 @@ export interface KeptCompletion {
   /** Extracted answer, if the suite can extract one. */
   readonly answer: string | undefined;
   verdict: Verdict | undefined;
-  /** Version of the verifier that gave it. */
+  /** Version of the verifier that gave the verdict. */
   version: number;
 }
 
 /**
- * Record of an evaluation: problems, completions, which draw gave which, verdicts. Content-addressed: a text that
- * several draws gave is kept and judged once. Texts stay on disk.
+ * Record of an evaluation: problems, completions, the completion of each draw, and verdicts.
+ * Content-addressed: a text that several draws produced is stored and judged once. Texts stay on disk.
  */
 export class EvaluationRecord {
   readonly suites = new Map<string, SuiteLine>();
@@ -109,7 +109,7 @@ function parse(text: string, path: string): RecordLine {
     if (typeof line === "object" && line !== null && known.some((kind) => kind in line))
       return line as RecordLine;
   } catch {
-    // told below
+    // the error is thrown below
   }
   throw noLine(path, text);
 }

@@ -61,7 +61,7 @@ export async function rescoreEvaluation(
   }
 }
 
-/** The modules themselves. Throws HONE_ERR_TRUST for those that `trust` does not allow. */
+/** Returns the modules if `trust` allows them all. Throws HONE_ERR_TRUST otherwise. */
 function trusted(modules: Record<string, string>, dir: string, trust: Trust | undefined) {
   const demands = Object.entries(modules).map(([name, url]) => ({
     field: `modules.${name}`,

@@ -4,14 +4,14 @@ import { drawKey, readManifest, readRecord } from "./record.ts";
 import { type Judged, type JudgedProblem, type Measures, measure } from "./statistics/measures.ts";
 import type { Metric } from "./suite.ts";
 
-/** Problems and completions that are in none of a suite's numbers. */
+/** Problems and completions that no number of a suite includes. */
 export interface SuiteGaps {
   readonly suite: string;
   /** Missing completions: not asked yet, or unanswerable. */
   readonly absent: number;
   /** Completions that got no verdict, by cause; tried again at the next start. */
   readonly unscored: Readonly<Record<string, number>>;
-  /** Problems that could not be asked, by why. */
+  /** Problems that could not be asked, by reason. */
   readonly unasked: Readonly<Record<string, number>>;
 }
 
@@ -25,10 +25,10 @@ export interface SuiteResult extends Measures, SuiteGaps {
 export interface EvaluationResults {
   readonly schema: 1;
   readonly model: string;
-  /** Suites without a single verdict are left out, and in `empty` with why. */
+  /** Suites with at least one verdict; those without are in `empty`, with the reasons. */
   readonly suites: readonly SuiteResult[];
   readonly empty: readonly SuiteGaps[];
-  /** Draws of this session that got no answer, by why. */
+  /** Draws of this session that got no answer, by reason. */
   readonly outages: Readonly<Record<string, number>>;
 }
 

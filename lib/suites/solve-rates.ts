@@ -21,7 +21,7 @@ export interface SolveRateBin {
   readonly incorrectTokens: Both<number | undefined>;
 }
 
-/** Lower ends of the paper's four bins. */
+/** Lower ends of the four bins of Apriel-Reasoner's table 5. */
 const FROM: readonly number[] = [0, 0.25, 0.5, 0.75];
 
 interface Pair {
@@ -30,8 +30,9 @@ interface Pair {
 }
 
 /**
- * Accuracy and lengths of right and of wrong answers, by how often the first model solves a problem. The first model's
- * luck is in its own bins: among problems that it solved rarely the second one tends to look better than it is.
+ * Accuracy and lengths of right and of wrong answers, by how often the first model solves a problem. The bins
+ * depend on the first model's luck: among problems that it solved rarely, the second model tends to look
+ * better than it is.
  * Source: Apriel-Reasoner, table 5.
  */
 export function solveRateBins(suite: string, pairs: readonly Pair[]): SolveRateBin[] {

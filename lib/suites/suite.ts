@@ -9,9 +9,9 @@ export type Metric = "correct" | "score";
 /** Problems of a suite, how a model is asked, and how its answers are counted. */
 export interface Suite {
   readonly name: string;
-  /** Number that is its accuracy. */
+  /** Which number counts as the suite's accuracy. */
   readonly metric: Metric;
-  /** Problems there are, in an order that begins with a sample of them. */
+  /** Number of problems. The first of them are a sample of all. */
   readonly count: number;
   /** The index-th problem; its `family` is the subject, and its id depends on its content alone. */
   problem(index: number): Problem;
@@ -21,7 +21,7 @@ export interface Suite {
   readonly answer?: ((completion: string) => string | undefined) | undefined;
   /** The environment in which its problems are played over several turns, and which judges them. */
   readonly play?: Play | undefined;
-  /** Verifiers of its own: name to the URL of a module. */
+  /** The suite's own verifiers: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
   /** Environment variables that those modules receive. */
   readonly env?: readonly string[];

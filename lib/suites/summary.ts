@@ -12,11 +12,14 @@ export interface SummaryCell {
   readonly deviation?: number | undefined;
   /** Mean tokens of an answer, thinking included. */
   readonly tokens: number;
-  /** Problems in no number, because only some of the model's folders have a verdict on them. */
+  /**
+   * Number of problems that no number includes, because only some of the model's folders have a verdict on
+   * them.
+   */
   readonly partial: number;
 }
 
-/** A row of the paper's main table. */
+/** A model's row, as in Apriel-Reasoner's table 2. */
 export interface ModelSummary {
   readonly name: string;
   readonly folders: number;

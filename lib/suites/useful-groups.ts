@@ -9,9 +9,9 @@ import { mean } from "./statistics/resampling.ts";
 export interface UsefulGroups {
   readonly suite: string;
   readonly problems: number;
-  /** Judged answers a problem, least and most. */
+  /** Smallest and largest number of judged answers of a problem. */
   readonly answers: readonly [number, number];
-  /** Fractions of the problems: no answer was right, all were. */
+  /** Fractions of the problems with no right answer, and with right answers only. */
   readonly neverSolved: number;
   readonly alwaysSolved: number;
   /** Expected fraction of groups of `groupSize` answers of which some are right and some are not. */
@@ -20,7 +20,10 @@ export interface UsefulGroups {
   readonly estimated: number;
 }
 
-/** By suite. Throws HONE_ERR_USAGE unless the text names one evaluation folder, HONE_ERR_IO, HONE_ERR_FORMAT. */
+/**
+ * The useful groups of each suite. Throws HONE_ERR_USAGE unless the text names one evaluation folder,
+ * HONE_ERR_IO, HONE_ERR_FORMAT.
+ */
 export function usefulGroups(text: string, groupSize: number): UsefulGroups[] {
   const { dirs } = modelFolders(text);
   if (dirs.length > 1)

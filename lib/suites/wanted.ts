@@ -11,7 +11,7 @@ interface Place {
 
 export interface Wants {
   readonly seeds: readonly number[];
-  /** Completions of a problem a seed. Default 1. */
+  /** Completions per problem and seed. Default 1. */
   readonly attempts?: number | undefined;
   /** Use only this many problems of every suite, from the first on. */
   readonly limit?: number | undefined;
@@ -42,7 +42,7 @@ export class Wanted {
     this.#refused = refused;
   }
 
-  /** Counts a problem of two suites once. */
+  /** Number of completions; a problem of two suites counts once. */
   get completions(): number {
     const problems = new Set<string>();
     for (const { suite, index } of this.#asked()) problems.add(problemKey(suite.problem(index)));

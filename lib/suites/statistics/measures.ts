@@ -10,7 +10,7 @@ export interface Judged {
   /** Score in [0, 1]. */
   readonly score: number;
   readonly tokens: number;
-  /** Cut at the budget. */
+  /** True if the token budget cut the completion. */
   readonly truncated: boolean;
   /** True if no answer was found in it. */
   readonly missing: boolean;
@@ -25,7 +25,7 @@ export interface JudgedProblem {
   readonly answers: readonly Judged[];
 }
 
-/** Share of the problems. */
+/** Measurements over all problems, or over a part of them. */
 export interface Share {
   readonly problems: number;
   readonly answers: number;
@@ -33,25 +33,25 @@ export interface Share {
   readonly accuracy: number;
   /** Sample standard deviation of the accuracy over seeds; absent for one seed. */
   readonly deviation?: number | undefined;
-  /** 95 %, bootstrap over problems; absent for one problem. */
+  /** 95 % confidence interval, by bootstrap over problems; absent for one problem. */
   readonly interval?: Interval | undefined;
   /** Mean of the verdicts' scores, which counts parts. */
   readonly score: number;
   readonly meanTokens: number;
   readonly medianTokens: number;
-  /** Mean over the right answers, and over the others; absent if there are none. */
+  /** Mean tokens of the right answers, and of the others; absent if there are none. */
   readonly correctTokens?: number | undefined;
   readonly wrongTokens?: number | undefined;
-  /** Fractions of the answers. */
+  /** Fractions of the completions that were truncated, and of those without an answer. */
   readonly truncated: number;
   readonly missing: number;
 }
 
 export interface Measures extends Share {
   readonly seeds: readonly { readonly seed: number; readonly accuracy: number }[];
-  /** Unbiased estimate for each k, mean over problems with at least k answers. */
+  /** Unbiased estimate of pass@k for each k: the mean over problems. */
   readonly passAt: Readonly<Record<string, number>>;
-  /** The same for majority voting, if the suite can extract answers. */
+  /** Accuracy of a majority vote among k completions, for each k, if the suite can extract answers. */
   readonly majorityAt?: Readonly<Record<string, number>> | undefined;
   readonly subjects: Readonly<Record<string, Share>>;
   readonly levels: Readonly<Record<string, Share>>;
@@ -154,7 +154,7 @@ function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> 
   return groups;
 }
 
-/** For k = 1, 2, 4, ... and the number of answers that every problem has. */
+/** Means over the problems for k = 1, 2, 4, ... and for the number of answers that every problem has. */
 function atEachK(
   problems: readonly JudgedProblem[],
   of: (problem: JudgedProblem, k: number) => number,

@@ -1,6 +1,6 @@
 /**
- * Probability that k of n completions, drawn without putting back, hold a right one: 1 - C(n - c, k) / C(n, k), as a
- * product, so that nothing overflows. Trusts 0 <= c <= n and 1 <= k <= n.
+ * Probability that k of n completions, drawn without replacement, include a right one: 1 - C(n - c, k) / C(n,
+ * k), as a product, so that nothing overflows. Trusts 0 <= c <= n and 1 <= k <= n.
  * Source: Chen et al. 2021, Evaluating Large Language Models Trained on Code, eq. 1.
  */
 export function passAtK(n: number, c: number, k: number): number {

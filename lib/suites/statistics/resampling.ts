@@ -10,8 +10,9 @@ const RESAMPLES = 2000;
 const TAIL = 0.025;
 
 /**
- * Percentile bootstrap of the mean over problems: as many problems as there are, drawn with replacement. Of differences
- * between two models on the same problems it is the paired bootstrap. Always the same draws. Undefined for fewer than two.
+ * Percentile bootstrap of the mean over problems: as many problems as there are, drawn with replacement.
+ * Applied to differences between two models on the same problems, it is the paired bootstrap. The draws are
+ * always the same. Undefined for fewer than two.
  * Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, §13.3.
  */
 export function bootstrapInterval(values: readonly number[], resamples = RESAMPLES): Interval | undefined {
@@ -39,7 +40,7 @@ export function quantile(ascending: ArrayLike<number>, q: number): number {
 export const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** The middle one, or the mean of the middle two. */
+/** The middle value, or the mean of the middle two. */
 export const median = (values: readonly number[]): number =>
   quantile(
     [...values].sort((a, b) => a - b),
