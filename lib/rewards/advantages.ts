@@ -7,8 +7,9 @@ export interface AdvantageOptions {
   /** k: maximises the best of k answers instead of one; see {@link bestOfDifferences}. Default: one. */
   readonly passAt?: number | undefined;
   /**
-   * Divisor of the difference: 1, or a standard deviation plus 1e-6: the group's over n or over n - 1, or over n that of
-   * the differences of the step's batch, or of the domain's part of it. Default "population-std".
+   * Divisor of the difference: 1, or a standard deviation plus 1e-6: that of the group's rewards (over n or
+   * over n - 1), or that of the differences in the step's batch or in the domain's part of it (over n).
+   * Default "population-std".
    */
   readonly divideBy?: "none" | "population-std" | "sample-std" | "batch-std" | "domain-std";
   /** Groups whose rewards span less than this get advantages of exactly 0. Default 1e-6. */
@@ -16,7 +17,7 @@ export interface AdvantageOptions {
 }
 
 export const STD_EPSILON = 1e-6;
-/** Relative: sums of a thousand shares stay below. */
+/** Relative bound of the rounding errors in sums of a thousand shares. */
 const ROUNDING = 1e-12;
 export const MIN_SPREAD = 1e-6;
 
@@ -26,10 +27,11 @@ export function spread(values: readonly number[]): number {
 }
 
 /**
- * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless. Equal rewards, and groups of one, give
- * exactly 0: rounding errors must not become a gradient. {@link batchAdvantages} adds the parts that need the step's
- * batch: here a batch divisor is 1, a batch baseline 0.
- * Source: the baseline and the scale are options because the paper only says "relative to the group".
+ * Group-relative advantages: A_i = (r_i - baseline_i) / scale, dimensionless. Equal rewards, and groups of
+ * one, give exactly 0: rounding errors must not become a gradient. {@link batchAdvantages} adds the parts
+ * that need the step's batch: here a batch divisor is 1, a batch baseline 0.
+ * Source: the baseline and the scale are options because the paper of Apriel-Reasoner only says "relative to
+ * the group".
  */
 export function groupAdvantages(rewards: readonly number[], options: AdvantageOptions = {}): number[] {
   const { baseline = "mean", passAt = 1, divideBy = "population-std", minSpread = MIN_SPREAD } = options;
@@ -75,7 +77,10 @@ export function bestOfDifferences(rewards: readonly number[], k: number): number
   });
 }
 
-/** Mean of `of` the greatest member over all sets of `size` members. @param sorted ascending, at least `size` */
+/**
+ * Mean of `of(best)` over all sets of `size` members, whose greatest is best. @param sorted ascending, at
+ * least `size`
+ */
 function meanOfBest(sorted: readonly number[], size: number, of: (best: number) => number): number {
   // The share of sets whose greatest member is the r-th of n is C(r - 1, size - 1) / C(n, size).
   let share = size / sorted.length;

@@ -52,7 +52,7 @@ function byScope<T>(
   return (group) => made.get(scopeOf(group));
 }
 
-/** Subtracting the first before summing keeps the digits of numbers that are large and close. */
+/** Subtracting the first value before summing keeps the digits of numbers that are large and close. */
 function meanOf(values: readonly number[]): number {
   const [origin = 0] = values;
   return origin + values.reduce((sum, value) => sum + (value - origin), 0) / values.length;

@@ -20,7 +20,7 @@ export interface OverlongPenaltyOptions {
 /** Facts about one completion that the penalty depends on. */
 export interface PenalizedCompletion {
   readonly tokens: number;
-  /** Ended by itself, not by the budget. */
+  /** True if the completion ended by itself, not by the budget. */
   readonly finished: boolean;
   readonly correct: boolean;
 }
@@ -35,7 +35,7 @@ export interface LengthPenaltyResult {
 /**
  * The overlong penalty.
  *   P(l) = ((L - B) - l) / B   for L - B < l <= L, else 0
- * Tokens; dimensionless result. Beyond L the formula says 0, not -1.
+ * l, L and B are in tokens, P has no unit. Beyond L the formula says 0, not -1.
  * Source: Apriel-Reasoner, length penalty.
  */
 export function overlongPenalty(tokens: number, maxOutputTokens: number, bufferTokens: number): number {

@@ -34,8 +34,8 @@ const asCompletion = (given: string | Completion): Completion =>
   typeof given === "string" ? { text: given, finish: "stop" } : given;
 
 /**
- * Judges completions in processes of its own. A completion that hangs or fills its process scores 0; a fault of ours or of
- * the case makes it `unscored`, with the cause.
+ * Judges completions in processes of its own. A completion that hangs or exhausts its process's memory scores
+ * 0; a fault of ours or of the case makes it `unscored`, with the cause.
  */
 export class Verifiers implements AsyncDisposable {
   readonly #pool: VerifierPool;

@@ -61,7 +61,7 @@ export class JudgeCache {
     }
   }
 
-  /** Written completely or not at all. A full disk disables the cache but not the verdict. */
+  /** Writes a reply completely or not at all. A full disk disables the cache but not the verdict. */
   async #keep(key: string, reply: JudgeReply): Promise<JudgeReply> {
     if (this.#folder === undefined) return reply;
     const path = pathOf(this.#folder, key);

@@ -7,16 +7,16 @@ import { JudgeCache, type JudgeReply } from "./judge-cache.ts";
 import { type JudgeCase, type JudgeForm, type JudgeQuestion, judgeQuestion } from "./judge-prompt.ts";
 
 export interface JudgeOptions {
-  /** "http://localhost:8000/v1". */
+  /** Base URL of the server: "http://localhost:8000/v1". */
   readonly url: string;
   readonly model: string;
   /** Environment variable with the API key; without it no key is sent. */
   readonly apiKeyEnv?: string | undefined;
-  /** A grade, or better or worse than the reference. */
+  /** "rubric": grades an answer. "pairwise": compares it with the reference. */
   readonly kind: "rubric" | "pairwise";
   /** Criteria of a good answer. */
   readonly rubric: string;
-  /** Grades are from 0 to this. */
+  /** Highest grade; the lowest is 0. */
   readonly scale: number;
   /** Dotted path of the reference field that is shown, or compared with; default: the whole reference. */
   readonly against?: string | undefined;
@@ -24,7 +24,7 @@ export interface JudgeOptions {
   readonly samplings: number;
   readonly temperature: number;
   readonly maxTokens: number;
-  /** Answers longer than this are unparsable and not asked about, characters. */
+  /** Longest answer in characters; a longer one is unparsable without asking the judge. */
   readonly maxAnswerChars: number;
   /** Maximum number of simultaneous connections. */
   readonly concurrency: number;
@@ -185,7 +185,7 @@ export class Judge implements Disposable {
       throw new Error(`its budget of ${tokens} tokens is spent`);
   }
 
-  /** Servers repeat keys that they refuse. */
+  /** Removes the key from a text: servers repeat keys that they refuse. */
   #withoutKey(text: string): string {
     const { apiKeyEnv } = this.#options;
     const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
@@ -193,7 +193,7 @@ export class Judge implements Disposable {
   }
 }
 
-/** Throws what it was rejected with. */
+/** Returns the value, or throws the reason of the rejection. */
 function scoreOf<T>(settled: PromiseSettledResult<T>): T {
   if (settled.status === "rejected") throw settled.reason;
   return settled.value;

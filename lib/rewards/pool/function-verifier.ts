@@ -12,7 +12,7 @@ export interface FunctionVerifierOptions {
   readonly reward: RewardFunction;
   readonly scale?: RewardScale | undefined;
   readonly timeoutMs: number;
-  /** Calls at the same time. */
+  /** Largest number of concurrent calls. */
   readonly concurrency: number;
   /** Aborts when verdicts are no longer awaited. */
   readonly closing: AbortSignal;
@@ -22,9 +22,9 @@ export interface FunctionVerifierOptions {
 type Settled = { readonly returned: unknown } | { readonly thrown: unknown } | "late";
 
 /**
- * Calls a reward function that exists in this process only. Abandons an asynchronous call at its time limit. A
- * synchronous loop cannot be interrupted here: it blocks this thread,
- * and the completion scores 0 once it returns.
+ * Calls a reward function that exists in this process only. Abandons an asynchronous call at its time limit.
+ * A synchronous loop cannot be interrupted here: it blocks this thread, and the completion scores 0 once it
+ * returns.
  */
 export class FunctionVerifier {
   readonly meter = new VerifierMeter();

@@ -109,7 +109,7 @@ export class VerifierPool implements AsyncDisposable {
     }
   }
 
-  /** Processes that judge at the same time: as many as there are now. */
+  /** Current number of processes that judge at the same time. */
   get workers(): number {
     return this.#place.count;
   }

@@ -23,28 +23,28 @@ export interface VerificationRequest {
 
 /** Runs a verifier's jobs. */
 export interface Workers {
-  /** Processes that judge at the same time: as many as there are now. */
+  /** Current number of processes that judge at the same time. */
   readonly count: number;
   /** Milliseconds for importing and preparing a verifier. */
   readonly loadTimeoutMs: number;
-  /** Environment variables that users' modules are given. */
+  /** Environment variables that users' modules receive. */
   readonly variables: readonly string[];
   readonly abandoned: boolean;
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
 }
 
-/** Loads that may exceed their time limit before a verifier is given up. */
+/** Number of loads that may exceed their time limit before a verifier is given up. */
 const LOAD_ATTEMPTS = 2;
 
 export interface PooledVerifierOptions {
   readonly name: string;
   /** Module of a user's verifier. */
   readonly moduleUrl?: string | undefined;
-  /** The module is a reward of the recipe's. */
+  /** True if the module is a reward of the recipe. */
   readonly isReward?: boolean | undefined;
   /** A function in a Python file that replaces the module. */
   readonly python?: PythonCall | undefined;
-  /** Scale of such a reward's numbers. */
+  /** Scale of the reward's numbers. */
   readonly scale?: RewardScale | undefined;
   /** Domain of a built-in verifier. */
   readonly domain?: string | undefined;
@@ -52,9 +52,9 @@ export interface PooledVerifierOptions {
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
   /** The limits that a built-in verifier states; a user's states them when it is loaded. */
   readonly stated?: VerifierLimits | undefined;
-  /** Override the limits that the verifier states. */
+  /** Limits that override those that the verifier states. */
   readonly overrides?: VerifierLimits | undefined;
-  /** Overrides the pool's limit. */
+  /** Time limit for loading; overrides the pool's. */
   readonly loadTimeoutMs?: number | undefined;
   readonly variables?: readonly string[] | undefined;
 }
@@ -235,7 +235,10 @@ function sampledMemberOf(request: VerificationRequest): Member {
 const isOneGroup = (requests: readonly VerificationRequest[], a: number, b: number): boolean =>
   requests[a]!.problem.id === requests[b]!.problem.id;
 
-/** Groups requests that are judged again, the first first, so that a failing group costs no other its verdict. */
+/**
+ * Splits requests that are judged again by problem, so that a failing group costs no other its verdict. The
+ * group to send first is last.
+ */
 function groupsOf(again: readonly number[], requests: readonly VerificationRequest[]): number[][] {
   const groups: number[][] = [];
   for (const index of again) {

@@ -44,7 +44,7 @@ export class ProcessTable {
     }
   }
 
-  /** Ends every process and waits until they have been waited for, or for 5 s. */
+  /** Kills every process and waits until the threads have reaped them, for 5 s at most. */
   async close(): Promise<void> {
     Atomics.store(this.#slots, CLOSING, 1);
     const start = performance.now();

@@ -2,7 +2,7 @@ import { rewardedReference } from "../../domains/reward.ts";
 import type { ScoredVerdict, Verdict } from "../../records.ts";
 import type { VerificationRequest } from "./pooled-verifier.ts";
 
-/** Verifiers, in the order of the requests. */
+/** Judges requests; the verdicts are in the order of the requests. */
 export interface Judges {
   judge(requests: readonly VerificationRequest[]): Promise<Verdict[]>;
 }
@@ -10,11 +10,14 @@ export interface Judges {
 /** One of several rewards that are summed. */
 export interface WeightedJudge extends Judges {
   readonly name: string;
-  /** Any scale. */
+  /** Weight relative to the other rewards, on any scale. */
   readonly weight: number;
 }
 
-/** Hands a problem to the verifier that it names itself, with the reference that this one reads. */
+/**
+ * Judges a problem by the verifier that the problem itself names, with the reference which that verifier
+ * reads.
+ */
 export function ownVerifier(verify: Judges["judge"]): Judges {
   return {
     judge: (requests) =>

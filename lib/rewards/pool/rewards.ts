@@ -31,7 +31,7 @@ export type RewardGiver =
 /** A function in a Python file, and the limits of its processes. */
 export interface PythonGiver {
   readonly call: PythonCall;
-  /** Milliseconds for one call. */
+  /** Time limit for one call in milliseconds. */
   readonly timeoutMs: number;
   /** Environment variables passed to the processes in addition to those that every program needs. */
   readonly variables: readonly string[];
@@ -60,7 +60,7 @@ export interface RewardPlace {
   readonly workers: Workers;
   readonly defaults: PooledVerifierOptions["defaults"];
   readonly closing: AbortSignal;
-  /** The pool's own verdicts. */
+  /** Judges by the pool's own verifiers. */
   readonly verify: Judges["judge"];
 }
 
@@ -141,8 +141,8 @@ function openJudge(
 }
 
 /**
- * If every request of a batch failed, completions that needed none are unscored too: otherwise a group would be
- * trained on its truncated and empty answers alone.
+ * If every request of a batch failed, completions that needed no request are unscored too: otherwise a group
+ * would be trained on its truncated and empty answers alone.
  */
 function inOutage(verdicts: Verdict[]): Verdict[] {
   const failed = verdicts.find((verdict) => verdict.status === "unscored");

@@ -1,13 +1,13 @@
 import { wrong } from "../../domains/verifier.ts";
 import type { Verdict } from "../../records.ts";
 
-/** A fault of a service that the reward waits for, not of the completion. */
+/** The verdict if the service that a reward waits for is too slow, which is not the completion's fault. */
 export const noAnswerIn = (timeoutMs: number): Verdict => ({
   status: "unscored",
   cause: `the reward gave no answer in ${timeoutMs} ms`,
 });
 
-/** The completion's fault: judging it takes too long. */
+/** The verdict if judging takes too long, which is the completion's fault. */
 export const tooSlow = (timeoutMs: number): Verdict => wrong(`verification took over ${timeoutMs} ms`);
 
 /** Aborts a signal when the time is up, or before. */

@@ -13,7 +13,7 @@ export interface VerificationJob {
   readonly isReward?: boolean;
   /** A function in a Python file that replaces the verifier; its time limit is for one call with all members. */
   readonly python?: PythonCall;
-  /** Scale of such a reward's numbers. */
+  /** Scale of the reward's numbers. */
   readonly scale?: RewardScale;
   /** Environment variables that the recipe names for its modules; absent for built-in verifiers. */
   readonly variables?: readonly string[];
@@ -23,7 +23,10 @@ export interface VerificationJob {
     readonly reference: unknown;
     readonly text: string;
     readonly finish: FinishReason;
-    /** For Python rewards of this run's completions: token ids, and the number of steps finished before. */
+    /**
+     * For Python rewards of this run's completions: token ids, and the number of steps finished before they
+     * were sampled.
+     */
     readonly ids?: readonly number[] | undefined;
     readonly step?: number | undefined;
   }[];
@@ -39,7 +42,7 @@ export interface MemberOutcome {
   readonly microseconds: number;
   /** True for a reward that timed out by itself. */
   readonly isLate?: true;
-  /** The Python process ended instead of giving a reward. */
+  /** True if the Python process ended instead of giving a reward. */
   readonly isLost?: true;
 }
 
@@ -113,12 +116,12 @@ export class JobProgress {
     this.#fd = fd;
   }
 
-  /** The process takes its next job; the phases that follow belong to this job. */
+  /** Called when the process takes its next job; the phases that follow belong to this job. */
   take(): void {
     this.#job += 1;
   }
 
-  /** The process begins this phase, with this time limit. */
+  /** Called when the process begins this phase, with the phase's time limit. */
   begin(phase: Phase, limitMs = Number.POSITIVE_INFINITY, member = -1): void {
     this.#write(0, [sharedNow(), limitMs, member, PHASES.indexOf(phase), this.#job]);
   }
@@ -129,7 +132,7 @@ export class JobProgress {
     return { job, ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
   }
 
-  /** The process ends itself because of this phase. */
+  /** Records that the process ends itself because of this phase. */
   end(why: Exclude<Ending["why"], "unknown">, { job, phase, member = -1, elapsedMs }: Progress): void {
     this.#write(BYTES, [elapsedMs, WHYS.indexOf(why), member, PHASES.indexOf(phase), job]);
   }

@@ -72,7 +72,7 @@ export class VerifierProcess {
     this.#child.once("error", (error) => void (this.pid === 0 && ended(error.message)));
   }
 
-  /** Judges a job. Never rejects: what becomes of the process is in the answer. */
+  /** Judges a job. Never rejects: if the process ends, the answer says how. */
   judge(job: VerificationJob): Promise<JobEnd> {
     if (this.#end) return Promise.resolve(this.#end);
     this.#given += 1;

@@ -3,9 +3,12 @@ import { abandoned, WorkerGroup } from "./worker-group.ts";
 
 /** Processes that judge verifier jobs, on this machine or others. */
 export interface JobPlace {
-  /** How many jobs it runs at the same time; grows when hosts join. */
+  /** Number of jobs that run at the same time; grows when hosts join. */
   readonly count: number;
-  /** Rejects with HONE_ERR_STATE once the place closes. @param heapMb of the process that does it */
+  /**
+   * Rejects with HONE_ERR_STATE once the place closes. @param heapMb heap limit of the process that runs the
+   * job
+   */
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
   /** Ids of the running processes that this one has started. */
   pids(): number[];

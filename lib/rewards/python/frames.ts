@@ -12,12 +12,12 @@ export function frame(message: unknown): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** Reads such messages from chunks of any size. */
+/** Reads messages in the format of `frame` from chunks of any size. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  /** Returns the messages that are complete with this chunk. Throws HONE_ERR_FORMAT for what is no such message. */
+  /** Returns the messages that are complete with this chunk. Throws HONE_ERR_FORMAT for other data. */
   push(chunk: Buffer): unknown[] {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;

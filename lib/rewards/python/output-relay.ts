@@ -21,7 +21,7 @@ export class OutputRelay {
     return this.#last;
   }
 
-  /** A call begins: so much may be shown again. */
+  /** Begins a call, which may show MOST_SHOWN characters again. */
   begin(): void {
     this.#shown = 0;
   }
@@ -33,7 +33,7 @@ export class OutputRelay {
     if (this.#rest.length > LONGEST_LINE) this.end();
   }
 
-  /** Passes on a line that has no end. */
+  /** Passes on an incomplete last line. */
   end(): void {
     if (this.#rest !== "") this.#line(this.#rest);
     this.#rest = "";

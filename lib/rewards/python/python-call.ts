@@ -2,14 +2,14 @@
 export interface PythonCall {
   /** Command that starts Python, without a shell: ["python3"], ["uv", "run", "python"]. */
   readonly command: readonly string[];
-  /** Absolute path. */
+  /** Absolute path of the Python file. */
   readonly file: string;
-  /** Its name in the file; empty for `reward`, or `compute_score`. */
+  /** The function's name in the file; empty for `reward`, or `compute_score`. */
   readonly function: string;
   /** Form of TRL's completions; default: "messages" if the row's prompt is a conversation. */
   readonly completions?: "text" | "messages" | undefined;
-  /** Steps of the run, for trainer_state. */
+  /** Number of steps of the run, a field of trainer_state. */
   readonly maxSteps: number;
-  /** Python processes at the same time. */
+  /** Number of concurrent Python processes. */
   readonly processes: number;
 }

@@ -44,7 +44,7 @@ export class PythonProcess {
     });
     this.#output = new OutputRelay(basename(file), print);
     this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#output.add(text));
-    this.#child.stdin!.on("error", () => {}); // the process has ended, which its exit tells
+    this.#child.stdin!.on("error", () => {}); // the process has ended, which its exit event reports
     this.#ended = new Promise<never>((_, reject) => {
       const end = (cause: string) => void this.#end(cause).then(reject);
       this.#child.once("error", ({ message }) => end(`${command.join(" ")} cannot be started: ${message}`));
@@ -70,12 +70,12 @@ export class PythonProcess {
     return Promise.race([answered, this.#ended]);
   }
 
-  /** Asks it to break off a call of an environment; the request is then answered with an error. */
+  /** Interrupts the call of an environment; its request is then answered with an error. */
   interrupt(): void {
     this.#child.kill("SIGINT");
   }
 
-  /** Ends it, which leads a process group, and what it started. */
+  /** Kills the process, which leads a process group, and everything that it started. */
   kill(): void {
     try {
       process.kill(-this.#child.pid!, "SIGKILL");

@@ -26,7 +26,7 @@ export async function loadPython(call: PythonCall): Promise<string> {
   return about;
 }
 
-/** Rates completions by one call of the function. Never rejects; has no time limit, which is the caller's. */
+/** Rates completions by one call of the function. Never rejects. The caller must enforce a time limit. */
 export async function rateInPython(call: PythonCall, members: readonly RatedMember[]): Promise<Rating> {
   const sameFor = (cause: string): Rated[] => members.map(() => ({ status: "unscored", cause }));
   let reply: Reply;

@@ -9,7 +9,7 @@ export interface RatedMember {
   readonly text: string;
   /** Token ids, if the completion was sampled by this run. */
   readonly ids?: readonly number[] | undefined;
-  /** Optimizer steps that the weights had seen which sampled it. */
+  /** Number of optimizer steps behind the weights that sampled it. */
   readonly step?: number | undefined;
 }
 
