@@ -24,7 +24,7 @@ export interface DemonstratorOptions {
   readonly format: PromptFormat;
   /** Text with its special tokens spelled to ids. */
   readonly encode: (text: string) => Int32Array;
-  /** Tokens of the whole episode. */
+  /** Most tokens of a whole episode. */
   readonly maxTokens: number;
   /** Share of messages that the expert is asked to write carelessly. */
   readonly wrongRate: number;
@@ -96,7 +96,7 @@ class Expert implements Pick<Generations, "generate"> {
     this.#options = options;
   }
 
-  /** The same environment, with its observations reported to the expert. */
+  /** The environment, with its observations reported to the expert. */
   listeningTo(environment: Environment): Environment {
     return {
       reset: (problem, call) => environment.reset(problem, call),

@@ -11,7 +11,7 @@ export interface SampledTurn {
   /** Index of the turn, from 0. */
   readonly turn: number;
   readonly tokens: Int32Array;
-  /** The token that ended it; undefined where a limit or a stop string did. */
+  /** The token that ended the turn; undefined if a limit or a stop string ended it. */
   readonly ended: number | undefined;
 }
 
@@ -21,7 +21,7 @@ export type Reply = { readonly given: Int32Array } | { readonly over: FinishReas
 /** Answers the policy between its turns: an environment, or the record of one. */
 export interface Partner {
   answer(turn: SampledTurn): Promise<Reply>;
-  /** Once, at the end. Never rejects. */
+  /** Called once, at the end of the episode. Never rejects. */
   verdict(finish: FinishReason, turns: number): Promise<Verdict>;
   readonly toolCalls: number;
 }
@@ -29,13 +29,13 @@ export interface Partner {
 /** An environment and its limits. */
 export interface Play {
   readonly environment: Environment;
-  /** Messages of the policy at most. */
+  /** Largest number of messages of the policy. */
   readonly maxTurns: number;
   /** Most tokens per message; undefined if only the whole episode is limited. */
   readonly maxTurnTokens?: number | undefined;
   /** Wall time of one call of the environment. */
   readonly timeoutMs: number;
-  /** The environment again, where it plays in processes, which its owner closes. */
+  /** The environment's own class if it plays in Python processes, which its owner closes. */
   readonly python?: PythonEnvironment | undefined;
 }
 

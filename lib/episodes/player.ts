@@ -16,7 +16,7 @@ export interface EpisodeTask {
   readonly maxTokens: number;
   readonly attempt: number;
   readonly partner: Partner;
-  /** Replay: what each turn is to be sampled with. */
+  /** In a replay: the weight versions that each turn is sampled with. */
   readonly plan?: ((turn: number) => readonly VersionRun[]) | undefined;
   /** Called when the engine has the request of a turn after the first. */
   readonly onTurn?: ((turn: number) => void) | undefined;
@@ -142,7 +142,8 @@ class Course {
     const [versions, oldestKvVersions] = [new Uint32Array(this.length), new Uint32Array(this.length)];
     this.#each((part, at, next) => {
       if (part instanceof Int32Array) {
-        // read for the turn that follows, with the weights that sampled its first token
+        // the policy reads an observation for the next turn, with the weights that sampled that turn's first
+        // token
         versions.fill(next!.versions[0]!, at, at + part.length);
         oldestKvVersions.fill(next!.versions[0]!, at, at + part.length);
         return;

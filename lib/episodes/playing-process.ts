@@ -6,7 +6,7 @@ import { Semaphore } from "../shared/async/semaphore.ts";
 export interface PythonSource {
   /** Command that starts Python, without a shell. */
   readonly command: readonly string[];
-  /** Absolute path. */
+  /** Absolute path of the Python file. */
   readonly file: string;
   /** Name of the class, or of a function that returns an object; empty for `Env`, or `Environment`. */
   readonly name: string;
@@ -53,12 +53,15 @@ export class PlayingProcess {
   load(): Promise<string> {
     this.#loaded ??= this.#ask({ op: "open" }, LOAD_MS).then(({ about }) => about!);
     this.#loaded.catch(() => {
-      this.#loaded = undefined; // it may be mended meanwhile
+      this.#loaded = undefined; // the user may repair the file: a later call tries again
     });
     return this.#loaded;
   }
 
-  /** A first call of an episode, which counts as one of this process's until `leave`, or until a call fails. */
+  /**
+   * Makes the first call of an episode, which counts as one of this process's until `leave`, or until a call
+   * fails.
+   */
   async begin(request: Request): Promise<void> {
     this.episodes += 1;
     try {

@@ -9,8 +9,8 @@ interface PlayedState {
 }
 
 /**
- * An environment in separate Python processes, started on demand. A process runs one call at a time and keeps its
- * episodes' states, so they end with it: unscored.
+ * An environment in separate Python processes, started on demand. A process runs one call at a time and holds
+ * the states of its episodes: if it ends, they are unscored.
  */
 export class PythonEnvironment implements Environment<PlayedState> {
   readonly tools: Environment["tools"];

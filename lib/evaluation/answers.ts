@@ -10,7 +10,10 @@ const answersSchema = z.object({
   /** Name of its validation set; absent for a domain's held-out problem. */
   set: z.string().optional(),
   level: z.number(),
-  /** An entry an attempt that was judged, in each: score in [0, 1], status "correct", generated tokens, cut. */
+  /**
+   * Each array has one entry per judged attempt: score in [0, 1], whether correct, generated tokens, whether
+   * truncated.
+   */
   scores: z.array(z.number()),
   correct: z.array(z.boolean()),
   tokens: z.array(z.number()),
@@ -19,7 +22,7 @@ const answersSchema = z.object({
 /** Answers of an evaluation to one held-out problem, as recorded in a run folder. */
 export type HeldOutAnswers = Readonly<z.infer<typeof answersSchema>>;
 
-/** A line a problem, in one rename. Throws HONE_ERR_IO. */
+/** Writes one line per problem, and puts the file in place by one rename. Throws HONE_ERR_IO. */
 export function writeAnswers(path: string, results: readonly ProblemResult[]): void {
   const lines = results.map(({ problem, set, scores, correct, tokens, truncated }) => {
     const { id, domain, level } = problem;

@@ -38,7 +38,7 @@ export interface PolicyUnderTest {
   };
 }
 
-/** A validation set; fields that it leaves out are those of the plan for the domains. */
+/** A validation set; absent fields have the plan's values for the domains. */
 interface ValidationSet {
   readonly source: ProblemSource;
   readonly problems?: number | undefined;
@@ -72,7 +72,7 @@ export interface JudgedAnswer {
   readonly attempt: number;
   readonly text: string;
   readonly finish: FinishReason;
-  /** Sampled ones. */
+  /** Number of sampled tokens. */
   readonly tokens: number;
   readonly verdict: Verdict;
 }

@@ -6,7 +6,7 @@ import type { AskedProblem, JudgedAnswer } from "./evaluate.ts";
 /** Identifies an evaluation in a run: the weights that it evaluated. */
 export interface HeldOutMoment {
   readonly when: "before" | "validation" | "after";
-  /** Steps done. */
+  /** Number of training steps done. */
   readonly step: number;
   readonly version: number;
 }
@@ -39,7 +39,9 @@ export type HeldOutAttempt = readonly [
   score?: number,
 ];
 
-/** Every answer of a run's evaluations under the first setting, appended to one file of its folder. */
+/**
+ * Every answer of a run's evaluations under the first sampling setting, appended to one file of its folder.
+ */
 export class HeldOutRecord implements Disposable {
   readonly #path: string;
   readonly #known = new Set<string>();

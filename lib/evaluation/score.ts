@@ -10,7 +10,7 @@ export interface EvaluationScore {
   readonly meanTokens: number;
   /** Fraction cut at maxOutputTokens. */
   readonly truncation: number;
-  /** Completions. */
+  /** Number of completions. */
   readonly n: number;
   /** Standard error of `score`, and of `meanTokens`: spread of the per-problem means over the square root of their number. */
   readonly standardError: number;

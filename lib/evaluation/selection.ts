@@ -26,7 +26,7 @@ const validationSchema = z.object({
   boards: z.array(
     z.custom<Scoreboard>((board) => typeof board === "object" && board !== null && "mean" in board),
   ),
-  /** Results under the first setting. */
+  /** Results under the first sampling setting. */
   problems: z.array(problemSchema),
 });
 /** One evaluation during training, as recorded in validation.json. */
@@ -50,7 +50,7 @@ export function writeValidations(path: string, validations: readonly Validation[
   writeWhole(path, `${JSON.stringify(validations)}\n`);
 }
 
-/** The part of a validation that its results under the first setting say. */
+/** The score of each problem, from the results under the first sampling setting. */
 export function problemScores(results: readonly ProblemResult[]): Validation["problems"] {
   return results.map(({ problem, scores, set }) => ({
     id: problem.id.toString(),
@@ -67,7 +67,10 @@ export interface Candidate {
   readonly standardError: number;
 }
 
-/** The best step and the next: how much better on the same problems, and the standard error of that. */
+/**
+ * The best step and the next best: how far that one is behind on the same problems, and the standard error of
+ * the difference.
+ */
 export interface Selection {
   readonly best: Candidate;
   readonly runnerUp?: Candidate & { readonly behind: number; readonly behindError: number };
