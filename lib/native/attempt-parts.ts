@@ -110,7 +110,7 @@ export class AttemptParts {
     });
   }
 
-  /** The core has ended: nothing begins any more. */
+  /** Called when the core has ended: no further part begins. */
   over(): void {
     this.#isOver = true;
     this.#look();
@@ -122,7 +122,7 @@ export class AttemptParts {
     this.#parts.set(id, part);
   }
 
-  /** The part is over: whether, and how, its attempt is. */
+  /** Ends a part. Returns how its attempt ended, 0 if the attempt goes on. */
   #ended(id: number, part: Part, finish: number): number {
     this.#parts.delete(id);
     const [next, ...later] = part.later;
@@ -171,7 +171,7 @@ function within(plan: readonly VersionRun[], from: number, until: number): Versi
   return runs;
 }
 
-/** The message that an engine would have sent. */
+/** The message that an engine would have sent for the tokens of these attempts. */
 function told(id: number, begun: readonly AttemptTokens[]): EngineMessage {
   const n = begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
   const message = engineMessage(n);

@@ -4,7 +4,7 @@
 export interface AttemptTokens {
   /** 0 .. count-1 within the request. */
   readonly attempt: number;
-  /** Index of the first among those that the attempt generated. */
+  /** Index of the first of these tokens among all that the attempt generated. */
   readonly from: number;
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;
@@ -33,15 +33,17 @@ export interface RecordHandler {
 }
 
 export interface TakesUp {
-  /** Replay: resolves when it has all requests whose plans restart with this version or an older one. */
+  /**
+   * Replay: resolves when the engine has all requests whose plans restart with this version or an older one.
+   */
   takenUp?(version: number): Promise<void>;
 }
 
 export interface TakenUpStats {
-  /** Resumed attempts, and their tokens at that time. */
+  /** Number of resumed attempts, and of the tokens that they had when they were resumed. */
   readonly takenUp?: number;
   readonly takenUpTokens?: number;
-  /** Tokens sampled of attempts under way that were not told by `recordEveryTokens`. */
+  /** Tokens of attempts in progress that `recordEveryTokens` has not reported. */
   readonly unrecordedTokens?: number;
   /** Recorded tokens of actors that exited, by their last heartbeat; another actor samples them again. */
   readonly lostTokens?: number;
@@ -60,7 +62,7 @@ export function joinedTokens(
     const all = joined.get(each.attempt);
     if (each.from > (all?.tokens.length ?? 0)) continue;
     const first = all && firstTokens(all, each.from);
-    if (first !== undefined && first.finish !== 0) continue; // it is over
+    if (first !== undefined && first.finish !== 0) continue; // the attempt has ended
     const whole = first === undefined ? each : { ...joinedPair(first, each), finish: each.finish };
     joined.set(each.attempt, whole);
   }

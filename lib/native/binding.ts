@@ -50,7 +50,10 @@ export interface NativeError extends Error {
   readonly code?: string;
 }
 
-/** The addon's classes implement the interfaces; the wrappers translate errors, and check which engine is meant. */
+/**
+ * The addon's classes implement these interfaces. Their wrappers translate errors, and check that an engine
+ * is one of this process.
+ */
 export type NativeEngine = EngineFace;
 export type NativeTrainer = TrainerFace & WeightSenderFace;
 export type NativeWeightReceiver = WeightReceiverFace;

@@ -4,14 +4,18 @@ import { awaited, translated } from "./errors.ts";
 import type { CommunicatorArray, CommunicatorFace, CommunicatorOptions } from "./group-face.ts";
 import { binding } from "./load.ts";
 
-/** A rank of a group of processes, in the addon: {@link CommunicatorFace}. Runs calls in order on a thread of its own. */
+/**
+ * One rank of a group of processes, in the addon: {@link CommunicatorFace}. Runs its calls in order on a
+ * thread of its own.
+ */
 export class Communicator implements CommunicatorFace {
   /** Native handle, for modules that use the group. */
   readonly native: NativeCommunicator;
 
   /**
-   * Listens at the host from here on. Throws HONE_ERR_UNSUPPORTED without Gloo, HONE_ERR_IO for a host that is not this machine,
-   * HONE_ERR_SHAPE for a rank that is not one of `size`, HONE_ERR_CONFIG naming the option.
+   * Starts to listen at the host. Throws HONE_ERR_UNSUPPORTED without Gloo, HONE_ERR_IO for a host that is
+   * not this machine, HONE_ERR_SHAPE for a rank outside of 0 to `size` - 1, HONE_ERR_CONFIG naming the
+   * option.
    */
   constructor(options: CommunicatorOptions) {
     const { NativeCommunicator } = binding();
@@ -67,7 +71,9 @@ export class Communicator implements CommunicatorFace {
   }
 }
 
-/** Throws HONE_ERR_USAGE, naming `what`, for a group of another implementation. */
+/**
+ * The native handle of a group. Throws HONE_ERR_USAGE, naming `what`, for a group that is not a Communicator.
+ */
 export function nativeCommunicator(group: CommunicatorFace, what: string): NativeCommunicator {
   if (group instanceof Communicator) return group.native;
   throw new HoneError("HONE_ERR_USAGE", `${what}: the communicator is not one of this process`);

@@ -19,7 +19,10 @@ export class Engine implements EngineFace {
   readonly native: NativeEngine;
   readonly #parts: AttemptParts;
 
-  /** Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache cannot be had, HONE_ERR_CUDA without a GPU to use. */
+  /**
+   * Throws HONE_ERR_CONFIG naming the option, HONE_ERR_OUT_OF_MEMORY if the cache does not fit, HONE_ERR_CUDA
+   * without a GPU to use.
+   */
   constructor(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) {
     const { NativeEngine } = binding();
     this.native = translated(
@@ -59,7 +62,9 @@ export class Engine implements EngineFace {
   }
 }
 
-/** The engine that receives weights. Throws HONE_ERR_USAGE, naming `what`, for an engine outside this process. */
+/**
+ * The native handle of an engine. Throws HONE_ERR_USAGE, naming `what`, for an engine outside this process.
+ */
 export function nativeEngine(engine: EngineFace, what = "publish"): NativeEngine {
   if (engine instanceof Engine) return engine.native;
   throw new HoneError("HONE_ERR_USAGE", `${what}: the engine does not live in this process`);

@@ -1,6 +1,6 @@
-// The native core's interfaces in TypeScript. `engine.ts` and `trainer.ts` implement them over the addon; other modules
-// depend on the interfaces only. Typed arrays and flat options cross the border, one message per engine step, not one
-// per token.
+// The native core's interfaces in TypeScript. `engine.ts` and `trainer.ts` implement them over the addon;
+// other modules depend on the interfaces only. Typed arrays and flat options cross to C++, in one message per
+// engine step, not one per token.
 import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
@@ -42,38 +42,38 @@ export interface NativeInfo {
 export interface MemorySizes {
   /** All weights in f32; with adapters the frozen base, but 0 on "cuda", where the base is in host memory. */
   readonly parameters: number;
-  /** Gradients in f32 of trained weights; with sharding those held by a rank, including its shard. */
+  /** f32 gradients of the trained weights; with sharding those a rank holds, including its shard. */
   readonly trained: number;
-  /** Both moments of the optimizer: on the trainer's device, or page-locked in host memory (their windows are in `arrays`). */
+  /** Both moments of the optimizer: on the trainer's device; `hostMoments`: in page-locked host memory. */
   readonly moments: number;
   readonly hostMoments: number;
   /** With adapters on "cuda": temporary memory of the first packing of the base, freed before the first step. */
   readonly firstPacking: number;
-  /** A and B, their packs, and the largest matrix they change; 0 without adapters. */
+  /** The adapters A and B, their packs, and the largest matrix that they change; 0 without adapters. */
   readonly adapters: number;
-  /** Weights in the kernels' layout; of these, those outside of layers; of these, the head's matrix, 0 if tied to the embedding. */
+  /** All packed weights; `ends`: those outside of layers; `head`: the head's matrix in `ends`, 0 if tied. */
   readonly snapshot: number;
   readonly ends: number;
   readonly head: number;
   readonly ropeTables: number;
-  /** The head, transposed for its backward pass. */
+  /** The head's matrix, transposed for its backward pass. */
   readonly transposed: number;
   /** Activations of a micro-batch kept for its backward pass. */
   readonly activations: number;
-  /** Live only while a layer runs. */
+  /** Buffers of training that are in use only while a layer runs. */
   readonly trainingScratch: number;
-  /** Logits of a chunk of rows, in the head. */
+  /** Logits of the rows that the head computes at a time. */
   readonly logits: number;
-  /** Arrays of a micro-batch; gradient norms; the optimizer's scratch. */
+  /** A micro-batch's arrays; gradient norms; optimizer scratch, with the windows of host moments. */
   readonly arrays: number;
-  /** Keys and values of all pages, and of one. */
+  /** Keys and values of all cache pages; `page`: those of one page. */
   readonly keyValues: number;
   readonly page: number;
   /** Scratch memory of an engine's step. */
   readonly engineScratch: number;
 }
 
-/** Types of a trainer and its engines: of matrices, keys and values. On "cuda" bf16, masters f32, products the GPU's own. */
+/** Types that a trainer and its engines share. "cuda" ignores both: bf16, with master weights in f32. */
 export interface WeightTypes {
   readonly weightStorage: "f32" | "bf16";
   /** Type of both factors of the layers' products; bf16 needs weightStorage "bf16". Default: f32. */
@@ -96,16 +96,16 @@ export interface EngineOptions extends WeightTypes {
   readonly tokenBytes?: readonly Uint8Array[];
 }
 
-/** From generated token `fromToken` on, sample with weight `version` (replay). */
+/** For replay: the engine samples with weight `version` from generated token `fromToken` on. */
 export interface VersionRun {
   readonly fromToken: number;
   readonly version: number;
-  /** The keys of all tokens before are computed anew, with this version (a rollout that was taken up again). */
+  /** The keys of all earlier tokens are recomputed with this version, as for a resumed rollout. */
   readonly anew?: boolean;
 }
 
 export interface GenerationRequest extends TakenUp {
-  /** Chosen by the caller, unique while it runs, a safe integer. */
+  /** A safe integer that the caller chooses, unique among running requests. */
   readonly id: number;
   readonly prompt: Int32Array;
   readonly count: number;
@@ -117,9 +117,9 @@ export interface GenerationRequest extends TakenUp {
   readonly maxTokens: number;
   readonly stopIds: readonly number[];
   readonly stopStrings?: readonly string[];
-  /** Set by wrappers: how many of the prompt's last tokens were sampled before; stop strings may begin in them. */
+  /** Set by wrappers: how many of the prompt's last tokens were sampled; stop strings may begin there. */
   readonly begunTokens?: number;
-  /** Replay: one list per attempt. */
+  /** For replay: one list of version runs per attempt. */
   readonly plan?: readonly (readonly VersionRun[])[];
 }
 
@@ -148,7 +148,7 @@ export interface EngineStats extends TakenUpStats {
   readonly prefillTokens: number;
   readonly decodeTokens: number;
   readonly preemptions: number;
-  /** Weight versions taken over. */
+  /** How often the engine switched to new weights. */
   readonly weightSwaps: number;
   readonly finished: number;
   readonly waiting: number;
@@ -158,9 +158,9 @@ export interface EngineStats extends TakenUpStats {
   readonly busySeconds: number;
   readonly prefillSeconds: number;
   readonly decodeSeconds: number;
-  /** Copying cache pages to and from host memory; part of `busySeconds`. */
+  /** Time of copying cache pages to and from host memory; part of `busySeconds`. */
   readonly pageSwapSeconds: number;
-  /** Taking over new weights, between steps. */
+  /** Time of switching to new weights, between steps. */
   readonly weightSwapSeconds: number;
   readonly version: number;
 }
@@ -215,7 +215,7 @@ export interface OptimizerOptions {
   readonly weightDecay: number;
   readonly decayAll: boolean;
   readonly muonMomentum: number;
-  /** Global norm; 0 is off. */
+  /** Maximum global norm of the gradient; 0 turns clipping off. */
   readonly gradientClip: number;
   /** Type of AdamW's m and v; bf16 rounds stochastically with draws keyed by `seed` (64-bit, default 0). Default: f32. */
   readonly moments?: "f32" | "bf16";
@@ -224,7 +224,7 @@ export interface OptimizerOptions {
   readonly memory?: "device" | "host";
 }
 
-/** Low-rank adapters: W + alpha/rank B A takes the place of W; A, drawn with the 64-bit seed, and B, 0 at first, are trained. */
+/** Low-rank adapters: W + alpha/rank B A replaces W; trains A (drawn with `seed`) and B (0 at first). */
 export interface LoraOptions {
   readonly rank: number;
   readonly alpha: number;
@@ -234,9 +234,9 @@ export interface LoraOptions {
 }
 
 /**
- * State that cooperating trainers shard (docs/explanation/numerics.md): AdamW's moments; also gradients; or also
- * weights. All of them must make the same steps, scores, saves and loads, with the same arguments; with "parameters"
- * also the same calls of every other method that reads weights (parameter, saveModel, sendWeights).
+ * State that a group of trainers shards (docs/explanation/numerics.md): AdamW's moments; also gradients; or
+ * also weights. All ranks make the same steps, scores, saves and loads, with the same arguments; with
+ * "parameters" also the same calls of other methods that read weights (parameter, saveModel, sendWeights).
  */
 export interface ShardingOptions {
   readonly stage: "optimizer" | "gradients" | "parameters";
@@ -244,7 +244,7 @@ export interface ShardingOptions {
   readonly exact?: boolean;
   /** Number of neighbouring ranks that share each micro-batch, which then has that many times packedTokens (docs/how-to/cluster.md). Default: 1. */
   readonly sequence?: number;
-  /** Its rank of the connected group, in use during each call; close it after the trainer. Default: a group of one. */
+  /** The rank of this trainer in a connected group; close it after the trainer. Default: a group of one. */
   readonly communicator?: CommunicatorFace;
   /** A second connection of the same ranks, for checkpoints written during training: `stage` needs it. Close it after the trainer. */
   readonly writers?: CommunicatorFace;
@@ -254,13 +254,13 @@ export interface TrainerOptions extends WeightTypes {
   readonly lora?: LoraOptions;
   readonly sharding?: ShardingOptions;
   readonly optimizer: OptimizerOptions;
-  /** Token budget T of a micro-batch. */
+  /** Maximum number of tokens in a micro-batch, T. */
   readonly packedTokens: number;
   /** On "cuda": rows whose gradients of logits are in memory at a time; also the chunk size of the sum for the head's dW. Default: 2048. */
   readonly headRows?: number;
   /** Default: see {@link defaultDevice}. */
   readonly device?: DeviceName;
-  /** Keep what enters a layer and compute the rest again in the backward: less memory, the same bits. Default: false. */
+  /** Keeps only inputs of layers and recomputes the rest in the backward: the same bits. Default: false. */
   readonly recompute?: boolean;
   /** On "cuda": log-probs equal the engine's to the bit, with slower attention. Default: false. */
   readonly deterministic?: boolean;
@@ -273,18 +273,18 @@ export interface TrainingBatch extends TeacherTokens {
   readonly mask: Uint8Array;
   readonly behaviorLogprobs?: Float32Array;
   readonly referenceLogprobs?: Float32Array;
-  /** [T] under the weights at the start of the batch, which a correction's ratios are to; absent in its only update. */
+  /** [T] under the weights at the start of the batch, for a correction's ratios; not for a single update. */
   readonly proximalLogprobs?: Float32Array;
   readonly advantages?: Float32Array;
   readonly tokenAdvantages?: Float32Array;
   /** [T] constant factors of the tokens' policy terms. Default: 1. */
   readonly tokenWeights?: Float32Array;
-  /** [T] constant factors of |log rho_t|, beside them. Default: 0. */
+  /** [T] constant factors of the tokens' penalties |log rho_t|. Default: 0. */
   readonly tokenPenalties?: Float32Array;
   readonly groupSizes?: Int32Array;
-  /** N of the step, which exceeds the sequences here if some only count (overlong filtering). Default: the number here. */
+  /** N of the step, more than the sequences here if overlong ones only count in N. Default: their number. */
   readonly sequences?: number;
-  /** Number of groups in the step, and Dr.GRPO's normaliser in tokens. */
+  /** Number of groups in the step; `drGrpoNormalizer`: Dr.GRPO's normalizer in tokens. */
   readonly groups?: number;
   readonly drGrpoNormalizer?: number;
 }
@@ -294,7 +294,7 @@ export interface StepOptions {
   readonly sequenceWeight: "uniform" | "length";
   readonly clipLow: number;
   readonly clipHigh: number;
-  /** For sapo, by the sign of the advantage. Default: 1 and 1.05. */
+  /** Temperatures of sapo's gate, by the sign of the advantage. Default: 1 and 1.05. */
   readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;
   /** Estimator of the KL term. Default: "k3". */
@@ -303,7 +303,7 @@ export interface StepOptions {
   readonly temperature: number;
   readonly lr: number;
   readonly muonLr: number;
-  /** The weights change and their version does not: an update of a batch that has further ones. Default: false. */
+  /** True for all updates of a batch but the last: keeps the version. Default: false. */
   readonly keepsVersion?: boolean;
   /** For the objective "custom": called on this thread while the trainer waits; or its module, loaded first. An exception rejects the step and changes nothing. */
   readonly slopes?: ((request: SlopesRequest) => void) | SlopesModule;
@@ -311,14 +311,14 @@ export interface StepOptions {
   readonly correction?: { readonly kind: CorrectionName; readonly low: number; readonly high: number };
   /** Divergence from the teacher as a term of the loss. Default: none. */
   readonly divergence?: TeacherTerm;
-  /** Terms about routers of a mixture of experts, csrc/kernels/router_loss.h: means over sequences and layers. Default: none. */
+  /** Loss terms of routers, csrc/kernels/router_loss.h: means over sequences and layers. Default: none. */
   readonly router?: { readonly balanceCoef: number; readonly zCoef: number };
 }
 
 export interface StepReport {
   readonly loss: number;
   readonly policyLoss: number;
-  /** Of `loss`, the terms about routers. */
+  /** Part of `loss`: the terms of `router`. */
   readonly routerLoss: number;
   readonly gradNorm: number;
   readonly gradScale: number;
@@ -336,25 +336,25 @@ export interface StepReport {
   readonly packSeconds: number;
   /** Time from the call until the trainer's thread started it. */
   readonly startSeconds: number;
-  /** Handing the weights to `publishTo`; 0 without. */
+  /** Time of handing the weights to `publishTo`; 0 without it. */
   readonly publishSeconds: number;
-  /** [T] under the weights before the step, 0 where masked out. */
+  /** [T] log-probs under the weights before the step, 0 where masked out. */
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;
   readonly ratios: Float32Array;
   readonly clipped: Uint8Array;
-  /** [T] weights of the correction, 0 where masked out; empty without one. */
+  /** [T] token weights of the correction, 0 where masked out; empty without a correction. */
   readonly weights: Float32Array;
-  /** [T] divergences from the teacher, 0 where masked out; empty without one. */
+  /** [T] divergences from the teacher, 0 where masked out; empty without a teacher. */
   readonly divergences: Float32Array;
   /** [L, E] rows that went to each expert of each layer; empty without experts. */
   readonly expertRows: Float64Array;
   readonly layerGradNorms: Float64Array;
 }
 
-/** Gradients of P parts of a batch against each other, see csrc/trainer/trainer.h. */
+/** How gradients of P parts of a batch agree, see csrc/trainer/trainer.h. */
 export interface GradientParts {
-  /** [P, P] inner products; NaN everywhere where a loss is not finite. */
+  /** [P, P] inner products of the parts' gradients; all NaN if a loss is not finite. */
   readonly products: Float64Array;
   readonly nonFiniteSequence: number;
   readonly microBatches: number;
@@ -365,11 +365,11 @@ export interface GradientParts {
 export interface TrainerFace extends TeacherFace<TrainingBatch> {
   readonly version: number;
   initialize(seed: bigint): Promise<void>;
-  /** Weights of a Hugging Face folder (safetensors, one file or shards). */
+  /** Loads the weights of a Hugging Face folder (safetensors, one file or shards). */
   loadHf(directory: string): Promise<void>;
-  /** Passes the new weights to `publishTo`, if given, as `publish` does, unless the step is skipped. */
+  /** Publishes the new weights to `publishTo`, if given, unless the step is skipped. */
   step(batch: TrainingBatch, options: StepOptions, publishTo?: EngineFace): Promise<StepReport>;
-  /** Takes no step. Sequence i belongs to part partOf[i] of `parts`; the gradients of all parts add up to the step's. */
+  /** Computes gradients only. Sequence i belongs to part partOf[i]; the parts add up to a step's gradient. */
   gradientParts(
     batch: TrainingBatch,
     options: StepOptions,
@@ -381,16 +381,16 @@ export interface TrainerFace extends TeacherFace<TrainingBatch> {
   publish(engine: EngineFace): Promise<number>;
   setVersion(version: number): Promise<void>;
   resetOptimizer(options: OptimizerOptions): Promise<void>;
-  /** Directory appears complete or not at all. `extra` is any JSON text, returned by load. */
+  /** The directory appears complete or not at all. `extra` is any JSON text, which `load` returns. */
   save(directory: string, extra: string): Promise<void>;
-  /** Resolves when the state is copied; the files that `save` would write are then written while later calls run. One at a time. */
+  /** Copies the state, and resolves; then writes the files of `save` during later calls. One at a time. */
   stage(directory: string, extra: string): Promise<void>;
   /** Resolves when the last staged checkpoint is complete; rejects with the error that prevented it. */
   written(): Promise<void>;
   load(directory: string): Promise<string>;
-  /** A and B of a PEFT folder, for a trainer with `lora`. */
+  /** Loads A and B from a PEFT folder into a trainer with `lora`. */
   loadAdapters(directory: string): Promise<void>;
-  /** The weights as they are read, adapters merged into them, as a model folder in f32. */
+  /** Saves the weights, with adapters merged into them, as a model folder in f32. */
   saveModel(directory: string): Promise<void>;
   /** With sharded parameters: gathers complete weights on all ranks until the next step or score. Otherwise does nothing. */
   gatherWeights(): Promise<void>;

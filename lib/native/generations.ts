@@ -25,7 +25,10 @@ export interface Completion {
 /** Receives finished attempts: all that one engine message finished, in one call. */
 export interface CompletionSink {
   deliver(completions: Completion[]): void;
-  /** Receives the tokens of a request since the last call, by its `recordEveryTokens`; not called when it is over. */
+  /**
+   * Receives the new tokens of a request, every `recordEveryTokens` tokens; not called at the end of the
+   * request.
+   */
   record?(request: number, tokens: readonly AttemptTokens[]): void;
   /** The engine failed; no further calls follow. */
   fail(error: Error): void;
@@ -106,25 +109,25 @@ function grown<A extends { set(source: ArrayLike<number>): void }>(from: ArrayLi
 interface Running {
   readonly sink: CompletionSink;
   readonly attempts: (AttemptBuffer | undefined)[];
-  /** Tokens of an attempt after which the sink is called; infinite for never. */
+  /** The sink gets an attempt's tokens each time it has this many new ones; infinite for never. */
   readonly every: number;
-  /** Ends of attempts that the sink was not told of. */
+  /** Last tokens of ended attempts, for the next call of `record`. */
   readonly ended: AttemptTokens[];
   left: number;
 }
 
 /**
- * An engine as its users see it: requests in, whole completions out. Collects the engine's per-step messages
- * with a few typed-array stores a token.
+ * Sends requests to an engine, and collects its per-step messages into whole completions: a few typed-array
+ * stores a token.
  */
 export class Generations {
   readonly engine: EngineFace;
   readonly #running = new Map<number, Running>();
-  /** Buffers of attempts that have ended. */
+  /** Buffers of ended attempts, to be reused. */
   readonly #spare: AttemptBuffer[] = [];
   #failure: Error | undefined;
 
-  /** @param open creates the engine with the handlers that it calls */
+  /** @param open creates the engine with the handlers that the engine calls */
   constructor(open: (handlers: EngineHandlers) => EngineFace) {
     this.engine = open({
       onMessage: (message) => this.#receive(message),
@@ -133,14 +136,14 @@ export class Generations {
     });
   }
 
-  /** Attempts submitted and not yet delivered. */
+  /** Number of attempts submitted and not yet delivered. */
   get inFlight(): number {
     let attempts = 0;
     for (const running of this.#running.values()) attempts += running.left;
     return attempts;
   }
 
-  /** The engine's statistics, and tokens not yet recorded. */
+  /** The engine's statistics, with the number of tokens not yet recorded. */
   stats(): EngineStats {
     return { ...this.engine.stats(), unrecordedTokens: this.#unrecordedTokens() };
   }
@@ -155,7 +158,7 @@ export class Generations {
     return tokens;
   }
 
-  /** Throws what the engine throws for a request that can never run, or its failure if it has died. */
+  /** Throws the engine's error for a request that can never run, or its failure if it has failed. */
   submit(request: GenerationRequest, sink: CompletionSink): void {
     if (this.#failure !== undefined) throw this.#failure;
     this.engine.submit(request);
@@ -165,7 +168,10 @@ export class Generations {
     this.#running.set(id, { sink, attempts, every, ended: [], left: count });
   }
 
-  /** All attempts of one request, in order. Rejects if the engine fails or on abort; never settles if abandoned. */
+  /**
+   * Resolves with all attempts of one request, in order. Rejects if the engine fails or on abort; never
+   * settles after `abandon`.
+   */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<Completion[]> {
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
@@ -203,7 +209,7 @@ export class Generations {
     for (let i = 0; i < request.length; i++) {
       const running = this.#running.get(request[i]!);
       const buffer = running?.attempts[attempt[i]!];
-      if (running === undefined || buffer === undefined) continue; // abandoned
+      if (running === undefined || buffer === undefined) continue; // its request was abandoned
       buffer.append(message, i);
       if (buffer.length - buffer.recorded >= running.every) due.add(request[i]!);
       if (finish[i] !== 0) this.#finish(request[i]!, attempt[i]!, finish[i]!, finished);
@@ -215,7 +221,7 @@ export class Generations {
     for (const [sink, completions] of finished) sink.deliver(completions);
   }
 
-  /** Passes the tokens of a request since the last call to the sink, if it records at all. */
+  /** Passes the tokens of a request since the last call to the sink, if the request records tokens. */
   record(id: number): void {
     const running = this.#running.get(id);
     if (running?.sink.record === undefined || !Number.isFinite(running.every)) return;

@@ -27,12 +27,12 @@ import { binding, packageVersion } from "./load.ts";
 import type { ModelFacts } from "./model-face.ts";
 import { Trainer } from "./trainer.ts";
 
-/** Build and hardware information; asks the CUDA driver the first time. */
+/** Build and hardware information; the first call queries the CUDA driver. */
 export function info(): NativeInfo {
   return { version: packageVersion(), ...translated(() => binding().info()) };
 }
 
-/** Constructors of engines and trainers, as one value. */
+/** `info` and the constructors of engines and trainers, as one value. */
 export const core = {
   info,
   engine: (config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers) =>
@@ -41,19 +41,23 @@ export const core = {
 };
 
 /**
- * Reads the text of a config.json in the core. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED naming
- * every field that is wrong or has an unsupported value that would change the numbers.
- * @param where name of the file in messages @param strict refuses unknown fields
+ * Reads the text of a config.json in the core. Throws HONE_ERR_CONFIG, HONE_ERR_FORMAT or
+ * HONE_ERR_UNSUPPORTED naming every field that is wrong or has an unsupported value that would change the
+ * numbers.
+ * @param where name of the file in messages
+ * @param strict refuses unknown fields
  */
 export function describeModel(configJson: string, where: string, strict: boolean): ModelFacts {
   return translated(() => binding().describeModel(configJson, where, strict));
 }
 
 /**
- * Bytes needed by an engine and a trainer with these options, and by their model's packed weights. Allocates nothing
- * and needs no device. Throws the errors of {@link describeModel}.
- * @param sequences most sequences of a micro-batch @param threads of the CPU, for options that compute there
- * @param ranks trainers that shard what `trainer.sharding` names: sizes are those of the first. Default: 1
+ * Bytes needed by an engine and a trainer with these options, and by their model's packed weights. Allocates
+ * nothing and needs no device. Throws the errors of {@link describeModel}.
+ * @param sequences maximum number of sequences in a micro-batch
+ * @param threads size of the CPU's thread pool, for options that compute there
+ * @param ranks number of trainers that shard as `trainer.sharding` says: the sizes are those of rank 0.
+ * Default: 1
  */
 export function memorySizes(
   configJson: string,

@@ -49,7 +49,7 @@ function loadAddon(): NativeBinding {
   }
 }
 
-/** Remedy for a loader's message. Exported for its test. */
+/** Suggests a remedy for an error message of the loader. Exported for its test. */
 export function loadHint(message: string): string {
   if (/No native build was found|Cannot find module/.test(message)) {
     return "The native core is not built (some package managers skip install scripts): run `npx hone build`.";

@@ -3,9 +3,9 @@ import { binding } from "./load.ts";
 import type { ModelWriterOptions, ModelWriterReport } from "./model-face.ts";
 
 /**
- * Writes a model folder on a thread of its own; it appears complete or not at all.
- * Throws HONE_ERR_IO; HONE_ERR_FORMAT naming file and tensor; HONE_ERR_DATA naming tensor, element and value that does not
- * fit the dtype; HONE_ERR_ABORTED once `signal` is.
+ * Writes a model folder on a thread of its own; it appears complete or not at all. Throws HONE_ERR_IO;
+ * HONE_ERR_FORMAT naming file and tensor; HONE_ERR_DATA naming tensor, element and value that does not fit
+ * the dtype; HONE_ERR_ABORTED if `signal` aborts.
  */
 export async function writeModelFolder(
   options: ModelWriterOptions,

@@ -3,16 +3,16 @@ import type { DeviceName } from "../device.ts";
 import type { EngineFace, WeightTypes } from "./face.ts";
 import type { CommunicatorFace } from "./group-face.ts";
 
-/** Types of the trainer and the engines: weights arrive in packed form. */
+/** The types must be those of trainer and engines: weights are sent in packed form. */
 export interface WeightReceiverOptions extends WeightTypes {
-  /** "cuda": from GPU to GPU over NCCL. Default: "cpu". */
+  /** "cuda": receives from GPU to GPU over NCCL. Default: "cpu". */
   readonly device?: DeviceName;
 }
 
 /**
- * Receives weights for engines of this process, from a trainer of another process or from a process that relays them.
- * An incomplete version never reaches an engine. Holds one snapshot, and a second one while an engine on the CPU uses
- * the first.
+ * Receives weights for engines of this process, from a trainer of another process or from a process that
+ * forwards them. An incomplete version never reaches an engine. Holds one snapshot, and a second one while an
+ * engine on the CPU uses the first.
  */
 export interface WeightReceiverFace {
   /**

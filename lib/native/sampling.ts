@@ -1,11 +1,11 @@
 export interface SamplingOptions {
-  /** >= 0; 0 is greedy. */
+  /** At least 0; 0 samples greedily. */
   readonly temperature: number;
-  /** 0 is off. */
+  /** 0 turns it off. */
   readonly topK?: number;
-  /** (0, 1]. */
+  /** In (0, 1]. */
   readonly topP?: number;
-  /** [0, 1). */
+  /** In [0, 1). */
   readonly minP?: number;
   /** Draws only ids below this. Default: all ids of the model. */
   readonly vocabulary?: number;

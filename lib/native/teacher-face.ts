@@ -1,34 +1,43 @@
 // The native core's interface for learning from a teacher's whole distributions (csrc/kernels/divergence.h); a part of
 // face.ts.
 
-/** For the N tokens that a batch's mask counts, in its order: inputs of the teacher's head, or its k likeliest tokens. */
+/**
+ * Teacher data for the N tokens that a batch's mask counts, in their order: inputs of the teacher's head, or
+ * its k likeliest tokens.
+ */
 export interface TeacherTokens {
-  /** [N, width]; a trainer that learns from it knows the head by `setTeacherHead`. */
+  /** [N, width]; a trainer that learns from these gets the head by `setTeacherHead`. */
   readonly teacherHidden?: Float32Array;
-  /** [N, k], each once, and their natural logs at the temperature of training. */
+  /** [N, k] distinct ids, and their natural log-probs at the temperature of training. */
   readonly teacherIds?: Int32Array;
   readonly teacherTopLogprobs?: Float32Array;
 }
 
-/** [T] natural logs of the tokens themselves beside them. */
+/** What a teacher returns: also `logprobs`, the [T] natural log-probs of the batch's own tokens. */
 export interface TeacherScores extends TeacherTokens {
   readonly logprobs: Float32Array;
 }
 
-/** coef times the mean over the step's counted tokens of their divergence: KL(teacher || policy) at beta 0, its reverse at 1. */
+/**
+ * Loss term: coef times the mean divergence of the step's counted tokens: KL(teacher || policy) at beta 0,
+ * KL(policy || teacher) at beta 1.
+ */
 export interface TeacherTerm {
   readonly coef: number;
   readonly beta: number;
-  /** Tokens weigh as in KL and entropy terms, 1 / (N n) of a sequence of n, instead of all alike. Default: false. */
+  /**
+   * Tokens have the weights of KL and entropy terms, 1 / (N n) in a sequence of n, not equal ones. Default:
+   * false.
+   */
   readonly bySequence?: boolean;
   /**
-   * Adds all other tokens as one more beside the k likeliest, at beta 1; without it both distributions are divided by
-   * their mass on the k.
+   * With beta 1: treats all tokens other than the k likeliest as one more token. Without it both
+   * distributions are divided by their mass on the k tokens.
    */
   readonly rest?: boolean;
 }
 
-/** Rows of the matrix that computes logits; `softcap`: their cap, or 0. */
+/** The matrix that computes logits, by rows; `softcap`: cap of the logits, or 0. */
 export interface TeacherHead {
   readonly weights: Float32Array;
   readonly width: number;
@@ -39,7 +48,7 @@ export interface TeacherHead {
 export interface TeacherFace<Batch> {
   /** Called on the teacher. `topK` 0 returns hidden states. */
   teach(batch: Batch, temperature: number, topK: number): Promise<TeacherScores>;
-  /** Called on the teacher: the head that reads hidden states. */
+  /** Called on the teacher: the head that computes logits from hidden states. */
   teacherHead(): Promise<TeacherHead>;
   /** Called on the student: the head for steps whose batches have `teacherHidden`. */
   setTeacherHead(head: TeacherHead): Promise<void>;

@@ -127,14 +127,14 @@ export class Trainer implements TrainerFace, WeightSenderFace {
     return awaited(() => this.#native.parameter(name));
   }
 
-  /** Waits for what is being written. */
+  /** Waits until a staged checkpoint is written. */
   async close(): Promise<void> {
     await this.written().catch(() => {}); // the caller of stage() handles this error
     await this.#native.close();
   }
 }
 
-/** Calls the core, which keeps only the message of an exception of `slopes`: throws the original exception here. */
+/** Calls the core, and rethrows an exception of `slopes`, of which the core keeps only the message. */
 async function withSlopes<T>(options: StepOptions, call: (options: StepOptions) => Promise<T>): Promise<T> {
   const slopes = typeof options.slopes === "object" ? await asked(options, options.slopes) : options.slopes;
   if (slopes === undefined) return await awaited(() => call(options));
@@ -159,7 +159,7 @@ async function asked(options: StepOptions, module: SlopesModule): Promise<(reque
   return (request) => askSlopes(slopes, request, options);
 }
 
-/** The options as the addon reads them, which knows its own communicators only. */
+/** Replaces the communicators in the options by their native handles, which the addon expects. */
 function withNativeGroup(options: TrainerOptions): TrainerOptions {
   const { sharding } = options;
   if (sharding?.communicator === undefined) return options;
