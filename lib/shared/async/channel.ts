@@ -1,6 +1,6 @@
 /**
- * An unbounded queue between a producer that calls and a consumer that iterates. The credits at the head of the pipeline
- * bound its length, not this class. One consumer.
+ * An unbounded queue between one producer that pushes and one consumer that iterates. Does not bound its
+ * length: in the pipeline the limit on rollouts in progress does.
  */
 export class Channel<T> implements AsyncIterable<T> {
   #items: T[] = [];
@@ -25,7 +25,7 @@ export class Channel<T> implements AsyncIterable<T> {
     this.#signal();
   }
 
-  /** Items in the queue are still delivered; then the consumer gets the error. Only the first error counts. */
+  /** Queued items are still delivered; then the consumer gets the error. Only the first error counts. */
   fail(error: unknown): void {
     if (this.#state === "failed") return;
     this.#state = "failed";

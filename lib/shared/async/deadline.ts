@@ -17,7 +17,8 @@ export async function within<T>(
   const own = new AbortController();
   const calledOff = () => own.abort(parent?.reason);
   if (parent?.aborted) calledOff();
-  if (parent !== undefined) setMaxListeners(0, parent); // any number of deadlines, each of which takes its listener away
+  // any number of deadlines may listen; each removes its own listener
+  if (parent !== undefined) setMaxListeners(0, parent);
   parent?.addEventListener("abort", calledOff, { once: true });
   const late = () => own.abort(new DOMException(`no end within ${ms} ms`, "TimeoutError"));
   const timer = setTimeout(late, ms).unref();

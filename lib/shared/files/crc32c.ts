@@ -1,7 +1,7 @@
 const CASTAGNOLI_REFLECTED = 0x82f63b78;
 const BYTES_AT_ONCE = 8;
 
-/** TABLES[k * 256 + b]: the remainder of byte b with k zero bytes behind it. */
+/** TABLES[k * 256 + b]: the remainder of byte b followed by k zero bytes. */
 const TABLES = tables();
 
 function tables(): Uint32Array {

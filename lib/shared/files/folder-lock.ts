@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { HoneError } from "../../errors.ts";
 
-/** Suffix of a lock's sockets after the lock's name: the process id and random digits. */
+/** The rest of a socket's name after the lock's name: the process id and random digits. */
 const REST = /^-(\d+)-[0-9a-f]+$/;
 const OF_FOLDER = "lock";
 /** Two processes that start simultaneously may both back off; each retries after a random pause. */
@@ -13,14 +13,16 @@ const TRIES = 6;
 const MAX_WAIT_MS = 40;
 
 /**
- * Keeps a second run out of a folder until disposed, or until the process ends in any way. Each process listens on
- * its own socket in the folder, and has the lock if, after that, no other socket answers: of two processes, the later
- * one finds the earlier. A dead process does not answer, so no lock goes stale. A socket's name is found through the
- * folder's inode: by every process of this machine that sees the volume, in any namespace (container), but not by
- * other machines. On a file system without sockets the folder is not locked.
+ * Keeps a second run out of a folder until disposed, or until the process ends in any way. Each process
+ * listens on its own socket in the folder, and has the lock if, after that, no other socket answers: of two
+ * processes, the later one finds the earlier. A dead process does not answer, so no lock goes stale. A
+ * socket's name is found through the folder's inode: by every process of this machine that sees the volume,
+ * in any namespace (container), but not by other machines. On a file system without sockets the folder is not
+ * locked.
  * @param what the lock's holder, for messages
- * @param name locks of different names in the same folder are independent of each other Throws HONE_ERR_USAGE if the
- * folder is locked, with the process id in `details.pid`; HONE_ERR_IO if the lock cannot be created.
+ * @param name locks of different names in the same folder are independent of each other
+ * Throws HONE_ERR_USAGE if the folder is locked, with the process id in `details.pid`; HONE_ERR_IO if the
+ * lock cannot be created.
  */
 export async function lockFolder(dir: string, what = "a run", name = OF_FOLDER): Promise<Disposable> {
   const fd = openFolder(dir);
@@ -42,7 +44,10 @@ export async function lockFolder(dir: string, what = "a run", name = OF_FOLDER):
   }
 }
 
-/** The server that holds the lock, undefined if sockets are not supported; or the process that has it. */
+/**
+ * The server that holds the lock, undefined if sockets are not supported; or the process that already has the
+ * lock.
+ */
 type Taken = { readonly server: Server | undefined } | { readonly pid: number | undefined };
 
 async function take(folder: string, lock: string): Promise<Taken> {
@@ -52,8 +57,8 @@ async function take(folder: string, lock: string): Promise<Taken> {
   const names = socketsOf(folder, lock);
   const others = names.filter((name) => name !== own);
   const living = await Promise.all(others.map((name) => answers(join(folder, name))));
-  // A process that considered our socket dead, because we were not listening yet, is listening itself: so either it has
-  // answered, or our socket has been removed.
+  // A process that considered our socket dead, because we were not listening yet, was listening itself: so
+  // either it has answered us, or it has removed our socket.
   const alive = others.find((_, i) => living[i]);
   if (alive !== undefined || !names.includes(own)) {
     server.close();
@@ -82,8 +87,8 @@ function listen(path: string): Promise<Server | undefined> {
 }
 
 /**
- * True if a process listens. Only a socket whose process has exited refuses connections; one without permission
- * counts as alive.
+ * True if a process listens on the socket. Only a socket whose process has exited refuses connections; one
+ * that we may not connect to counts as alive.
  */
 export function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -105,7 +110,7 @@ function openFolder(dir: string): number {
   } catch (cause) {
     throw new HoneError("HONE_ERR_IO", `${dir} cannot be taken: ${(cause as Error).message}`, {
       cause,
-      // mkdir of a whole path says ENOENT of a file system that is mounted for reading only
+      // mkdir of a whole path reports ENOENT on a read-only file system
       hint: "Name a folder that you may write to, on a disk that is not mounted for reading only (--dir; createRun: dir).",
     });
   }

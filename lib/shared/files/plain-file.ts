@@ -28,7 +28,10 @@ function kindOf(stats: Stats): string {
   return stats.isSocket() ? "a socket" : "a device";
 }
 
-/** Opens without waiting for a pipe's writer. Throws HONE_ERR_IO for what cannot be opened or is no file. */
+/**
+ * Opens a file, without waiting for the writer of a pipe. Throws HONE_ERR_IO if it cannot be opened or is not
+ * a plain file.
+ */
 function openPlain(path: string, hint: string | undefined): { readonly fd: number; readonly size: number } {
   let fd: number;
   try {
@@ -48,9 +51,8 @@ function openPlain(path: string, hint: string | undefined): { readonly fd: numbe
 }
 
 /**
- * The bytes of a file.
- * Throws HONE_ERR_IO for what cannot be read or is no file, HONE_ERR_FORMAT for more than `mostBytes`, before they are
- * read.
+ * Reads a whole file. Throws HONE_ERR_IO if it cannot be read or is not a plain file; HONE_ERR_FORMAT, before
+ * reading, if it has more than `mostBytes`.
  */
 export function readPlainFile(path: string, mostBytes: number, hint?: string): Buffer {
   const { fd, size } = openPlain(path, hint);
@@ -68,9 +70,9 @@ export function readPlainFile(path: string, mostBytes: number, hint?: string): B
 }
 
 /**
- * Yields a file in blocks. Each block ends after the last `end` in it, and is a view of a buffer that the next one
- * overwrites; a block without `end` grows up to `mostBytes`. Throws HONE_ERR_IO as readPlainFile does, Error for a
- * longer one.
+ * Yields a file in blocks, each a view of one buffer that the next block overwrites. A block ends after the
+ * last `end` in the buffer; without one the block grows up to `mostBytes`. Throws HONE_ERR_IO as
+ * readPlainFile does, and Error for a longer block.
  */
 export async function* plainFileBlocks(path: string, end: number, mostBytes: number): AsyncGenerator<Buffer> {
   const { fd } = openPlain(path, undefined);

@@ -7,15 +7,15 @@ import { deferred } from "../async/deferred.ts";
 import { Semaphore } from "../async/semaphore.ts";
 
 export interface ChatServerOptions {
-  /** "http://localhost:8000/v1". */
+  /** Base URL of the server: "http://localhost:8000/v1". */
   readonly url: string;
-  /** Sent as a bearer token, kept nowhere. */
+  /** API key, sent as a bearer token and not stored. */
   readonly key?: string | undefined;
-  /** Connections at once. */
+  /** Maximum number of simultaneous connections. */
   readonly concurrency: number;
-  /** Limit for one response, from the request to its last byte; excludes waiting for a connection. */
+  /** Time limit for one response, from the request to its last byte; excludes waiting for a connection. */
   readonly timeoutMs: number;
-  /** Tries of a request after the first. */
+  /** How often a failed request is retried. */
   readonly retries: number;
   /** Wait before the first retry; doubles each time, and is multiplied by a random factor from a half to one. */
   readonly backoffMs: number;
@@ -23,7 +23,7 @@ export interface ChatServerOptions {
 
 const LONGEST_WAIT_MS = 60_000;
 const MOST_BYTES = 64 << 20;
-/** Statuses with which a server would answer every request. */
+/** Statuses that the server would return for every request: wrong key, path or method. */
 const HOPELESS: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 /** Statuses with which a server rejects this particular request. */
 const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
@@ -31,14 +31,13 @@ const REFUSED: ReadonlySet<number> = new Set([400, 413, 422]);
 /** Outcome of a request: JSON, or the reason why all tries failed. */
 export type Reply = { readonly json: unknown } | { readonly outage: string };
 
-/** A response. */
 interface Exchanged {
   readonly status: number;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
 }
 
-/** A failed try. */
+/** A failed try of a request; if final, the request is not retried. */
 class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   readonly isFinal: boolean;
@@ -65,7 +64,7 @@ export class ChatServer implements Disposable {
   readonly #connections: Semaphore;
   readonly #closing = new AbortController();
 
-  /** Throws HONE_ERR_USAGE for a URL that is none. */
+  /** Throws HONE_ERR_USAGE for a URL that is not valid. */
   constructor(options: ChatServerOptions) {
     const url = URL.canParse(options.url) ? new URL(options.url) : undefined;
     if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -87,8 +86,8 @@ export class ChatServer implements Disposable {
   }
 
   /**
-   * Posts JSON below the base URL. @param read parses the reply; if it throws, the request is retried Throws
-   * HONE_ERR_ENDPOINT if the server refuses every request.
+   * Posts JSON to a path below the base URL. Throws HONE_ERR_ENDPOINT if the server refuses every request.
+   * @param read parses the reply; if it throws, the request is retried
    */
   async post<T>(
     path: string,
@@ -110,7 +109,7 @@ export class ChatServer implements Disposable {
     }
   }
 
-  /** Ends what is under way. */
+  /** Ends all requests in progress. */
   [Symbol.dispose](): void {
     this.#closing.abort();
     this.#agent.destroy();
@@ -187,7 +186,7 @@ async function collect(response: IncomingMessage): Promise<string> {
 
 const excerpt = (text: string): string => text.slice(0, 120).replace(/\s+/g, " ").trim() || "nothing";
 
-/** Seconds, or a date. */
+/** Reads a Retry-After header, which has seconds or a date; returns milliseconds. */
 function retryAfter(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();

@@ -11,7 +11,7 @@ import { readPlainFile } from "../files/plain-file.ts";
 const MOST_BYTES = 1 << 26;
 
 export interface TokenizerConfig {
-  /** Folder of tokenizer.json. */
+  /** Path of tokenizer.json. */
   readonly tokenizerFile: string;
   readonly bosToken: string | undefined;
   readonly eosToken: string | undefined;
@@ -30,7 +30,8 @@ export interface ChatTemplateSource {
 
 /**
  * Reads tokenizer_config.json, config.json, generation_config.json, chat_template.jinja and
- * additional_chat_templates/*.jinja beside a tokenizer.json; each may be missing. A .jinja file wins over the same name in tokenizer_config.json.
+ * additional_chat_templates/*.jinja beside a tokenizer.json; each may be missing. A .jinja file wins over a
+ * template of the same name in tokenizer_config.json.
  * @param path the folder, or the tokenizer.json itself
  * Throws HONE_ERR_IO if there is no tokenizer.json, HONE_ERR_FORMAT naming file and field.
  * Source: huggingface/transformers, PreTrainedTokenizerBase.save_pretrained.
@@ -71,7 +72,7 @@ function readObject(file: string): Record<string, unknown> {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** "<s>" or {"content": "<s>", ...}. */
+/** Reads a token of a field: "<s>" or {"content": "<s>", ...}. */
 function tokenName(value: unknown, file: string, field: string): string | undefined {
   const name = isObject(value) ? value["content"] : value;
   if (name === undefined || name === null) return undefined;
@@ -79,7 +80,10 @@ function tokenName(value: unknown, file: string, field: string): string | undefi
   throw new HoneError("HONE_ERR_FORMAT", `${file}: ${field} is ${JSON.stringify(value)}, expected a token`);
 }
 
-/** One id or a list, in either file, of a wrapper or its text model. */
+/**
+ * Reads eos_token_id of both files, which may be one id or a list, and for a multimodal wrapper also of
+ * `text_config`.
+ */
 function readEosIds(folder: string): number[] {
   const ids = new Set<number>();
   for (const name of ["generation_config.json", "config.json"]) {

@@ -33,7 +33,7 @@ export interface ToolCallForm {
 }
 
 const json = JSON.stringify;
-/** A value between tags: a text as it is. */
+/** Formats a value between tags: a string without quotes, other values as JSON. */
 const plain = (value: unknown): string => (typeof value === "string" ? value : json(value));
 const eachOf = (
   given: Readonly<Record<string, unknown>>,
@@ -359,7 +359,7 @@ export const TOOL_CALL_FORMS: readonly ToolCallForm[] = [
   },
 ];
 
-/** The form of a name. Throws Error for a name that is none. */
+/** Finds a form by name. Throws Error for an unknown name. */
 export function toolCallForm(name: string): ToolCallForm {
   const form = TOOL_CALL_FORMS.find((one) => one.name === name);
   if (form === undefined) throw new Error(`no form of tool calls is called ${name}`);

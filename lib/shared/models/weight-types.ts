@@ -1,13 +1,13 @@
-/** Type of both factors of the layers' products. */
+/** Type of both factors of the products in the layers. */
 export type Arithmetic = "f32" | "bf16";
 
-/** Storage type of matrices, keys and values, and type of the products' factors. */
+/** Storage type of matrices, keys and values; and type of the factors of products. */
 export interface WeightTypes {
   readonly weightStorage: "f32" | "bf16";
   readonly arithmetic: Arithmetic;
 }
 
-/** The instruction set with bf16 products in hardware; other sets emulate them more slowly with the same bits. */
+/** The instruction set that has bf16 products; other sets emulate them, slower, with the same bits. */
 export const BF16_SET = "avx512bf16";
 
 /** Returns the type of a model's weights in its files, by its config.json: bf16, or f32 for all others. */

@@ -1,17 +1,21 @@
 /** How an objective uses a token's ratio and advantage, and how it averages (docs/reference/recipe.md, objectives). */
 export interface ObjectiveForm {
-  /** Whether a term has the token's or the sequence's ratio. */
+  /** Whether the policy term uses the ratio of the token or of the whole sequence. */
   readonly ratio: "token" | "sequence";
   /**
-   * How the ratio is bounded: min(x A, clip(x) A), the same of its logarithm, a clipped weight held constant, with or
-   * without a lower end, a smooth gate, or not at all.
+   * How the ratio x is bounded. "clip": min(x A, clip(x) A); "log-clip": as "clip", but clips log x;
+   * "weight": x is clipped and has no gradient; "weight-above": as "weight", clipped only from above; "gate":
+   * by a smooth function.
    */
   readonly bound: "clip" | "log-clip" | "weight" | "weight-above" | "gate" | "none";
-  /** Weight of a sequence's mean term in the loss: w_i / N by `sequenceWeight`, 1 / (groups |g|), or n_i over what is named. */
+  /**
+   * Weight of a sequence's mean term in the loss: w_i / N by `sequenceWeight`, 1 / (groups |g|), n_i /
+   * tokens, n_i / normalizer or n_i / sequences.
+   */
   readonly average: "sequence" | "group" | "tokens" | "normalizer" | "sequences";
 }
 
-/** Every kind but "custom", which its function defines completely. */
+/** Forms of all objectives but "custom", which its function defines completely. */
 export const OBJECTIVE_FORMS = {
   gspo: { ratio: "sequence", bound: "clip", average: "sequence" },
   grpo: { ratio: "token", bound: "clip", average: "group" },
@@ -29,16 +33,19 @@ export const OBJECTIVE_FORMS = {
 
 /** Divisors of the losses of a step, or of one of its updates. */
 export interface LossTotals {
-  /** N, with sequences that only count. */
+  /** N, including sequences that only count in N (overlong filtering). */
   readonly sequences: number;
   readonly groups: number;
-  /** Sum of n_i. */
+  /** Sum of n_i, the sequences' counted tokens. */
   readonly tokens: number;
-  /** For dr-grpo, tokens. */
+  /** Dr.GRPO's normalizer, in tokens. */
   readonly normalizer: number;
 }
 
-/** Weight w in: loss = sum over sequences of w times the mean over a sequence's n tokens of the objective's term. */
+/**
+ * Weight w of a sequence: loss = sum over sequences of w times the mean of the objective's term over the
+ * sequence's n tokens.
+ */
 export function weightInLoss(
   objective: { readonly kind: keyof typeof OBJECTIVE_FORMS; readonly sequenceWeight: "uniform" | "length" },
   { sequences, groups, tokens, normalizer }: LossTotals,
@@ -59,7 +66,10 @@ export function weightInLoss(
   }
 }
 
-/** The ratio that an objective clips, and its distances from 1; undefined if it does not clip, or is a custom function. */
+/**
+ * Which ratio an objective clips, and how far below and above 1; undefined if it does not clip, or is a
+ * custom function.
+ */
 export function clipRange(objective: {
   readonly kind: keyof typeof OBJECTIVE_FORMS | "custom";
   readonly clipLow: number;

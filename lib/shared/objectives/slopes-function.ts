@@ -1,4 +1,4 @@
-/** A custom objective's function: loaded from its module, and asked. */
+/** Loads the function of a custom objective from its module, calls it, and checks its results. */
 
 import type {
   SlopesFunction,
@@ -26,9 +26,9 @@ export const loadSlopes = (module: SlopesModule): Promise<SlopesFunction> => loa
 export type SlopesSettings = Pick<SlopesInput, "clipLow" | "clipHigh" | "sequenceWeight">;
 
 /**
- * Calls the function for slopes and losses of a micro-batch. Returns true if each sequence has its own loss; false if
- * there is one loss for several, stored as the first sequence's. Throws HONE_ERR_OBJECTIVE naming the fault of the
- * result, or with the function's exception as its cause.
+ * Calls the function for slopes and losses of a micro-batch. Returns true if each sequence has its own loss;
+ * false if there is one loss for all, stored at one sequence. Throws HONE_ERR_OBJECTIVE naming the fault of
+ * the result, or with the function's exception as its cause.
  */
 export function askSlopes(
   slopes: SlopesFunction,
@@ -77,11 +77,12 @@ function called<Input>(name: string, slopes: (input: Input) => unknown, input: I
   }
 }
 
-/** A single loss is stored at the first non-empty sequence: the trainer adds them all up. */
+/** Stores a single loss at the first non-empty sequence, because the trainer adds up all losses. */
 function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): boolean {
   const all = typeof answer === "number" ? [answer] : answer instanceof Float64Array ? answer : undefined;
   if (all === undefined) {
-    if (answer instanceof Promise) answer.catch(() => {}); // reported below as a promise, so its rejection must not be unhandled
+    // reported below; its rejection must not be unhandled
+    if (answer instanceof Promise) answer.catch(() => {});
     const what = answer instanceof Promise ? "a promise" : answer === null ? "null" : `${typeof answer}`;
     throw fault(
       `${name} returned ${what}; it must return the loss: a number, or a Float64Array of one a sequence`,

@@ -1,16 +1,16 @@
 import { HoneError } from "../../errors.ts";
 
-/** Makes a value of each kind of JSON value. Numbers are passed as text, so that no digit is lost. */
+/** Makes values of each JSON type. Numbers are passed as text, so that no digit is lost. */
 export interface JsonMaker<Value> {
-  /** null, true, false. */
+  /** For null, true and false. */
   constant(value: null | boolean): Value;
-  /** @param isInteger without fraction and exponent. */
+  /** @param isInteger true without fraction and exponent */
   number(digits: string, isInteger: boolean): Value;
   string(text: string): Value;
   list(items: Value[]): Value;
   /** Members in the order of the text, including duplicate keys. */
   object(members: [key: string, value: Value][]): Value;
-  /** Words that a dialect knows beside JSON's three, each with its value: NaN. */
+  /** Further words that a JSON dialect has, such as NaN, each with its value. */
   readonly words?: ReadonlyMap<string, Value>;
   /** Deeper nesting is refused. */
   readonly maxDepth: number;
@@ -32,7 +32,7 @@ export function membersOf(json: string): Map<string, string> {
   return refusing("object", () => new JsonText(json).members());
 }
 
-/** The elements of a JSON array in the same way. Throws HONE_ERR_DATA. */
+/** The elements of a JSON array as JSON text, unchanged and not parsed. Throws HONE_ERR_DATA. */
 export function elementsOf(json: string): string[] {
   return refusing("array", () => new JsonText(json).elements());
 }
@@ -68,7 +68,7 @@ class Cursor {
     this.text = text;
   }
 
-  /** The character that is next; undefined at the end. */
+  /** The next character; undefined at the end. */
   get next(): string | undefined {
     return this.text[this.at];
   }
@@ -98,7 +98,7 @@ class Cursor {
     throw new SyntaxError(`${what} at character ${at + 1}`);
   }
 
-  /** Moves behind the closing quote without looking at the characters before it. */
+  /** Moves past the closing quote: looks only for quotes and the backslashes before them. */
   skipString(): void {
     const start = this.at + 1;
     this.expect('"');
@@ -218,7 +218,7 @@ class JsonText {
     }
   }
 
-  /** The text of a value; only its strings and brackets are looked at. */
+  /** Returns the text of a value; looks only at its strings and brackets. */
   #skipped(): string {
     const start = this.#in.at;
     let depth = 0;
