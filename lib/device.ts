@@ -9,7 +9,7 @@ export function deviceOf(name: string, where: string): DeviceName {
   const known = DEVICES.find((device) => device === name);
   if (known !== undefined) return known;
   const hint = /gpu|cuda|nvidia/i.test(name)
-    ? { hint: 'A GPU is "cuda", the first that CUDA_VISIBLE_DEVICES leaves.' }
+    ? { hint: 'A GPU is "cuda": the first GPU of CUDA_VISIBLE_DEVICES, or of the machine.' }
     : {};
   throw new HoneError(
     "HONE_ERR_USAGE",

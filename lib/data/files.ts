@@ -51,7 +51,7 @@ function isFolder(path: string): boolean {
     const home = path.startsWith("~") ? " ~ is a shell's: write the whole path." : "";
     const hint = isAbsolute(path)
       ? {}
-      : { hint: `Paths are from the working folder, ${process.cwd()}.${home}` };
+      : { hint: `Paths are relative to the working folder, ${process.cwd()}.${home}` };
     throw new HoneError("HONE_ERR_DATA", `there is no data at ${path}`, { cause, ...hint });
   }
 }

@@ -163,7 +163,7 @@ function filesOf(
   const taken = files.filter((file) => reader.takes?.(file.path) ?? true);
   const others = files.filter((file) => !taken.includes(file)).map((file) => file.path);
   if (taken.length > 0) return { taken, others };
-  throw new HoneError("HONE_ERR_DATA", `none of ${files.length} files is one of ${kind} by its name`, {
+  throw new HoneError("HONE_ERR_DATA", `none of ${files.length} files is named like a file of ${kind}`, {
     details: { files: others },
   });
 }
@@ -177,7 +177,7 @@ function ruleOf(
   if (benchmark && heldOut !== undefined)
     throw new HoneError(
       "HONE_ERR_CONFIG",
-      `${kind}: heldOut is ${JSON.stringify(heldOut)}, but of a benchmark every row is held out`,
+      `${kind}: heldOut is ${JSON.stringify(heldOut)}, but every row of a benchmark is held out`,
     );
   if (benchmark) return allHeldOut();
   return keys === undefined ? heldOutRule(heldOut) : heldOutOf(keys);

@@ -24,7 +24,7 @@ export function rowMapOf(written: unknown): RowMap | undefined {
 const USE = {
   what: "map",
   code: "HONE_ERR_CONFIG",
-  hint: 'A path is from the working folder: "./rows.ts#toRow".',
+  hint: 'Give a path relative to the working folder, such as "./rows.ts#toRow".',
 } as const;
 
 /** Loads the function of a module. Throws HONE_ERR_CONFIG if its hash differs from the recipe's, or it cannot be loaded. */

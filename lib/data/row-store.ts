@@ -98,8 +98,8 @@ export class RowStore {
   #otherwise(row: number): HoneError {
     return new HoneError(
       "HONE_ERR_DATA",
-      `${this.placeOf(row)}: its map makes another question of it than at the start`,
-      { hint: "A map must depend on nothing but the row: no draw, no clock, no count of rows." },
+      `${this.placeOf(row)}: its map makes a different question of it now than at the start`,
+      { hint: "A map must depend on its row alone: not on random numbers, the time or the number of rows." },
     );
   }
 

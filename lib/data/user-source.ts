@@ -5,7 +5,7 @@ import type { ProblemSource, SourceOptions } from "./problem-source.ts";
 const USE: ModuleUse = {
   what: "problem source",
   code: "HONE_ERR_DATA",
-  hint: "A path is from the working folder; the module must export openSource({ seed, ordinal }).",
+  hint: "Give a path relative to the working folder; the module must export openSource({ seed, ordinal }).",
 };
 
 /**

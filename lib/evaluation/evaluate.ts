@@ -165,7 +165,7 @@ function* heldOutPrompts(
     } else if (++misses === MOST_PASSED_OVER) {
       throw new HoneError(
         "HONE_ERR_DATA",
-        `${source.domain}: ${misses} held-out problems in a row cannot be prompted; rollouts.maxPromptTokens is ${recipe.rollouts.maxPromptTokens}, the last takes ${tokens?.length ?? "what the tokenizer cannot spell"}`,
+        `${source.domain}: ${misses} held-out problems in a row cannot be prompted; rollouts.maxPromptTokens is ${recipe.rollouts.maxPromptTokens}, and the last prompt ${tokens === undefined ? "cannot be encoded" : `has ${tokens.length} tokens`}`,
       );
     }
   }

@@ -42,8 +42,8 @@ export function modelFolders(text: string): ModelFolders {
   for (const dir of dirs) if (!isEvaluation(dir)) throw noEvaluation(dir, text);
   const repeated = dirs.find((dir, i) => dirs.indexOf(dir) !== i);
   if (repeated !== undefined)
-    throw new HoneError("HONE_ERR_USAGE", `${repeated} stands twice in ${text}`, {
-      hint: "Pool folders of different trainings: each counts once.",
+    throw new HoneError("HONE_ERR_USAGE", `${repeated} appears twice in ${text}`, {
+      hint: "Pool folders of different training runs, each of them once.",
     });
   const own = readManifest(dirs[0]!).model;
   const name =

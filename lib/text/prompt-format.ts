@@ -202,7 +202,7 @@ function namedEnds(folder: string, tokenizer: Tokenizer, ofTurn?: number): numbe
   const named = eosToken === undefined ? undefined : tokenizer.idOf(eosToken);
   const ends = [ofTurn, ...eosIds, named].filter((id) => id !== undefined);
   if (ends.length > 0) return [...new Set(ends)];
-  throw new HoneError("HONE_ERR_CONFIG", `${folder}: no file and no chat template names a token as an end`, {
+  throw new HoneError("HONE_ERR_CONFIG", `${folder}: no file and no chat template names an end token`, {
     hint: "Give rollouts.stopIds in the recipe.",
   });
 }

@@ -96,9 +96,9 @@ function surroundings(template: ChatTemplate, variables: Readonly<Record<string,
   }
   throw new HoneError(
     "HONE_ERR_UNSUPPORTED",
-    `${template.where}: it does not write a conversation turn by turn, so that episodes cannot be played with it`,
+    `${template.where}: it cannot be used for episodes, because it does not format a conversation turn by turn`,
     {
-      hint: "What follows an answer must begin with the answer's end and be the same in every turn; give chatTemplate.file.",
+      hint: "The text after an answer must begin with the end of the answer, and be the same in every turn; name such a template in chatTemplate.file.",
     },
   );
 }

@@ -139,7 +139,7 @@ describe("heldOut", () => {
     const aime = writeRows("aime-share.jsonl", [{ problem: "one and one?", answer: 2 }]);
     await expect(
       openProblemSource({ kind: "aime", path: aime, heldOut: 5 }, { seed: 0, ordinal: 0 }),
-    ).rejects.toThrow("aime: heldOut is 5, but of a benchmark every row is held out");
+    ).rejects.toThrow("aime: heldOut is 5, but every row of a benchmark is held out");
   });
 });
 

@@ -37,8 +37,8 @@ describe("refuses", () => {
     ["[1, 2", /ends in the middle/],
     ['["a', /ends in the middle/],
     ['["a\\"]', /ends in the middle/],
-    ["[1] [2]", /goes on behind its end at byte 3/],
-    ["[1, ]", /nothing behind a comma/],
+    ["[1] [2]", /continues after its end, at byte 3/],
+    ["[1, ]", /nothing after a comma/],
     ["[".repeat(1001), /deeper than 1000/],
   ])("%j", (json, message) => {
     expect(() => elementsOf(json)).toThrow(

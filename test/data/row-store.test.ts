@@ -105,6 +105,6 @@ test("a map that depends on more than its row is an error that says so, never an
   const changing = await openMapped(drifting);
   calls = 3 * ROWS;
   expect(() => Array.from({ length: 300 }, (_, i) => changing.problem(i))).toThrow(
-    /large\.jsonl:\d+: its map makes another question of it/,
+    /large\.jsonl:\d+: its map makes a different question of it/,
   );
 });

@@ -173,7 +173,7 @@ describe.skipIf(noAddon !== undefined)("a chat format", () => {
   test("a model without any end is refused", () => {
     configure({ eos_token: undefined, chat_template: "{{ messages[0].content }}" });
     writeFileSync(join(folder, "config.json"), "{}");
-    expect(() => open()).toThrow("no file and no chat template names a token as an end");
+    expect(() => open()).toThrow("no file and no chat template names an end token");
   });
 
   test.each([["{}"], ["[1"], ["3"]])("tools that are no list are a data error: %s", (tools) => {

@@ -54,6 +54,6 @@ function parsed(body: Buffer): unknown {
 }
 
 const noFrame = (found: string): HoneError =>
-  new HoneError("HONE_ERR_FORMAT", `Python wrote what is no reply: ${found}`, {
+  new HoneError("HONE_ERR_FORMAT", `Python wrote something that is not a reply: ${found}`, {
     hint: "python.bin must start Python with the arguments that follow it, and write nothing to stdout itself.",
   });

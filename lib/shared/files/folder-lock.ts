@@ -108,7 +108,7 @@ function openFolder(dir: string): number {
     mkdirSync(dir, { recursive: true });
     return openSync(dir, "r");
   } catch (cause) {
-    throw new HoneError("HONE_ERR_IO", `${dir} cannot be taken: ${(cause as Error).message}`, {
+    throw new HoneError("HONE_ERR_IO", `${dir} cannot be used: ${(cause as Error).message}`, {
       cause,
       // mkdir of a whole path reports ENOENT on a read-only file system
       hint: "Name a folder that you may write to, on a disk that is not mounted for reading only (--dir; createRun: dir).",

@@ -72,7 +72,7 @@ export class ChatServer implements Disposable {
         "HONE_ERR_USAGE",
         `${JSON.stringify(options.url)} is not an http or https address of a server`,
         {
-          hint: "Such as http://localhost:8000/v1.",
+          hint: "Give an address such as http://localhost:8000/v1.",
         },
       );
     }

@@ -41,7 +41,7 @@ export function askSlopes(
   const answer = called(name, slopes, { ...request, ...bounds, sequenceWeight });
   if (request.out.length !== tokens) {
     throw fault(
-      `${name} gave the memory of \`out\` away: it has ${request.out.length} entries instead of ${tokens}`,
+      `${name} transferred the memory of \`out\`: it has ${request.out.length} entries instead of ${tokens}`,
     );
   }
   for (let t = 0; t < tokens; t++) {

@@ -145,7 +145,7 @@ export class Interpreter {
       if (depth >= MOST_DEPTH) throw new TemplateFault(`a loop calls itself more than ${MOST_DEPTH} deep`);
       this.#for(
         loop,
-        positional.length > 0 ? positional[0]! : new Undefined("loop() needs what to loop over"),
+        positional.length > 0 ? positional[0]! : new Undefined("loop() needs an argument to loop over"),
         scope,
         inner,
         depth + 1,

@@ -239,7 +239,7 @@ test.each([
   ],
   [
     named(TRL, "format_reward", { command: ["sh", "-c", "echo hello; sleep 9"] }),
-    /Python wrote what is no reply: it begins with the length 1751477356/,
+    /Python wrote something that is not a reply: it begins with the length 1751477356/,
   ],
 ])("%s does not load, and why is told", async (verifier, cause) => {
   const [found] = await scores(verifier, [{ text: "a" }]);

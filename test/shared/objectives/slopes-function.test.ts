@@ -72,7 +72,7 @@ test("a slope that is not finite names token and sequence; what it throws is the
     structuredClone(out, { transfer: [out.buffer as ArrayBuffer] });
     return 0;
   };
-  expect(() => ask(taker)).toThrow(/taker gave the memory of `out` away/);
+  expect(() => ask(taker)).toThrow(/taker transferred the memory of `out`/);
 });
 
 let dir: string;
