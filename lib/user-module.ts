@@ -62,8 +62,8 @@ export async function importUserModule(url: string, use: ModuleUse): Promise<Mod
 }
 
 /**
- * The URL and the export's name that "file:///srv/loss.ts#name" stands for.
- * Throws an error of the use's code where the name has a % that begins no escape.
+ * The URL and the export's name that "file:///srv/loss.ts#name" stands for. Throws an error with the code of
+ * `use` if the name has an invalid % escape.
  */
 export function exportPlace(place: string, use: ModuleUse): { readonly url: string; readonly name?: string } {
   const [url, name] = place.split("#", 2) as [string, string | undefined];

@@ -34,7 +34,7 @@ export interface NativeInfo {
     readonly reason: string | null;
     readonly capabilities?: readonly string[];
   };
-  /** Version of Gloo that was built against; or why none. */
+  /** Version of Gloo that the core was built with; or the reason why it has none. */
   readonly gloo: { readonly version: string | null; readonly reason: string | null };
 }
 
@@ -273,7 +273,7 @@ export interface TrainingBatch extends TeacherTokens {
   readonly mask: Uint8Array;
   readonly behaviorLogprobs?: Float32Array;
   readonly referenceLogprobs?: Float32Array;
-  /** [T] under the weights at the start of the batch, for a correction's ratios; not for a single update. */
+  /** [T] log-probs at the start of the batch, for a correction's ratios; absent if it has one update. */
   readonly proximalLogprobs?: Float32Array;
   readonly advantages?: Float32Array;
   readonly tokenAdvantages?: Float32Array;

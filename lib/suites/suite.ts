@@ -3,7 +3,10 @@ import type { Play } from "../episodes/index.ts";
 import type { Problem } from "../records.ts";
 import { contentHash } from "../shared/files/content-hash.ts";
 
-/** `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which counts parts. */
+/**
+ * `correct`: the fraction of answers that are right. `score`: the mean of the verdicts' scores, which include
+ * partial credit.
+ */
 export type Metric = "correct" | "score";
 
 /** Problems of a suite, how a model is asked, and how its answers are counted. */

@@ -6,7 +6,7 @@ import { SyntaxFault, type Token } from "./token.ts";
 import { TokenStream } from "./token-stream.ts";
 
 export interface ParseOptions {
-  /** Read the letter i as the imaginary unit; capital I always is. */
+  /** True if the letter i is the imaginary unit; capital I always is. */
   readonly imaginary: boolean;
   /**
    * Uses a mathematician's conventions where the reference does not: only a proper fraction after an integer makes a

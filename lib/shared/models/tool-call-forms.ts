@@ -1,6 +1,6 @@
 /** How to parse the text between the marks of a form. Patterns match at the current position; `name` and `value` are groups. */
 export type CallBody =
-  /** JSON: an object a call, with these keys. */
+  /** JSON: one object per call, with these keys. */
   | {
       readonly kind: "json";
       readonly holds: "object" | "list" | "either";
@@ -10,7 +10,9 @@ export type CallBody =
     }
   /** The name, then the arguments as a JSON object; calls in sequence. */
   | { readonly kind: "named"; readonly header: RegExp; readonly footer: string }
-  /** The name, then each argument in its own tags. A group `text`, if present, tells that a value is a string. */
+  /**
+   * The name, then each argument in its own tags. A group `text`, if present, means that a value is a string.
+   */
   | { readonly kind: "tagged"; readonly header: RegExp; readonly parameter: RegExp; readonly footer: string }
   /** Calls in Python syntax: a list of them, or one per line. */
   | { readonly kind: "python"; readonly holds: "list" | "lines" };

@@ -35,7 +35,7 @@ export interface Share {
   readonly deviation?: number | undefined;
   /** 95 % confidence interval, by bootstrap over problems; absent for one problem. */
   readonly interval?: Interval | undefined;
-  /** Mean of the verdicts' scores, which counts parts. */
+  /** Mean of the verdicts' scores, which include partial credit. */
   readonly score: number;
   readonly meanTokens: number;
   readonly medianTokens: number;

@@ -106,7 +106,7 @@ function capitalsInOrder({ raw }: ResponseText): boolean {
 
 const isWritten = (text: string): boolean => !isWordless(text);
 
-/** @param counts whether a text may be a cell. */
+/** @param counts decides whether a text may be a cell */
 const cityTable =
   (counts: (cell: string) => boolean): Check =>
   ({ raw }) => {
@@ -162,7 +162,7 @@ const productTable =
     );
   };
 
-/** @param counts whether a text may be a cell. */
+/** @param counts decides whether a text may be a cell */
 const studentTable =
   (counts: (cell: string) => boolean): Check =>
   ({ raw }) => {

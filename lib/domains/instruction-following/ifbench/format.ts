@@ -22,7 +22,7 @@ const ANY_SPACE = new RegExp(`[${SPACE}]`);
 
 const isEmoji = (char: string | undefined): boolean => char !== undefined && EMOJI.test(char);
 
-/** The options as "yes/no", "this or that" or "a, b" lists them. */
+/** The options in a text such as "yes/no", "this or that" or "a, b". */
 function optionList(options: string): string[] {
   const separator = options.includes("/") ? "/" : options.includes("or") ? "or" : ",";
   return options.split(separator).map(trim);

@@ -2,7 +2,10 @@ import { atLevel } from "../../../../data/family.ts";
 import { bracketWalk, closerOf, openAfter } from "../../drawing/brackets.ts";
 import type { PuzzleGenerator } from "../../drawing/puzzle.ts";
 
-/** A beginning to complete: each open bracket is closed, the last first, and no shorter completion exists. */
+/**
+ * Asks to complete a sequence of brackets: the brackets still open are closed in reverse order, which is the
+ * shortest way.
+ */
 export const dyckLanguage: PuzzleGenerator = {
   task: "dyck_language",
   measure: "brackets to close",

@@ -6,8 +6,8 @@ const TASK = "dyck_language";
 const schema = z.object({ metadata: z.object({ full_sequence: z.string() }) });
 
 /**
- * Brackets completed: the whole answer is the stored sequence. Blanks, written-out \n \t \r and a pair of quotes
- * around it do not count.
+ * Asks for a completed sequence of brackets: the whole answer must be the stored one. Blanks, written-out \n
+ * \t \r and a pair of quotes around it do not count.
  */
 export const dyckLanguage: Game<z.output<typeof schema>> = {
   task: TASK,
