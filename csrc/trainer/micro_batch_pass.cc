@@ -112,6 +112,25 @@ model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& 
   return rows;
 }
 
+/// Arguments of the head's backward for a block of rows, without scratch, teacher and those of the model.
+kernels::LmHeadGradArgs head_gradient(const PackedBatch& packed, const TensorView& hidden, const TensorView& dhidden, const StepOptions& o,
+                                      const PassWeights& weights, const model::BlockGradients& block) {
+  const auto of_block = [&](const TensorView& view) { return model::rows_of(view, block.rows.outputs); };
+  return {.h = of_block(hidden),
+          .w = weights.forward.head,
+          .w_t = weights.transposed_head,
+          .targets = of_block(packed.own(packed.targets)),
+          .lse = of_block(packed.own(packed.lse)),
+          .entropies = of_block(packed.own(packed.entropies)),
+          .a = of_block(packed.own(packed.a)),
+          .b = o.entropy_coef != 0.0f ? of_block(packed.own(packed.b)) : TensorView{},
+          .dh = of_block(dhidden),
+          .dw = block.grads.head(),
+          .temperature = o.temperature,
+          .slopes = o.divergence.on() ? of_block(packed.own(packed.slopes)) : TensorView{},
+          .divergences = of_block(packed.own(packed.divergences))};
+}
+
 }  // namespace
 
 int64_t pass_arena_bytes(const Stream& stream, const model::ModelConfig& config, int64_t tokens, const TrainerConfig& options) {
@@ -199,37 +218,19 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::head_backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o,
-                                   const PassWeights& weights, const model::BlockGradients& block) {
-  const auto of_block = [&](const TensorView& view) { return model::rows_of(view, block.rows.outputs); };
-  const bool is_taught = o.divergence.on();
-  const kernels::Divergence divergence = rows_of(taught, block.rows.outputs);
-  kernels::lm_head_grad(stream_, {.h = of_block(saved.hidden),
-                                  .w = weights.forward.head,
-                                  .w_t = weights.transposed_head,
-                                  .targets = of_block(packed_.own(packed_.targets)),
-                                  .lse = of_block(packed_.own(packed_.lse)),
-                                  .entropies = of_block(packed_.own(packed_.entropies)),
-                                  .a = of_block(packed_.own(packed_.a)),
-                                  .b = o.entropy_coef != 0.0f ? of_block(packed_.own(packed_.b)) : TensorView{},
-                                  .dh = of_block(dhidden_),
-                                  .dw = block.grads.head(),
-                                  .temperature = o.temperature,
-                                  .scratch = &arena_,
-                                  .chunk = options_.head_rows,
-                                  .softcap = config_.logit_softcap,
-                                  .teacher = is_taught ? &divergence : nullptr,
-                                  .slopes = is_taught ? of_block(packed_.own(packed_.slopes)) : TensorView{},
-                                  .divergences = of_block(packed_.own(packed_.divergences))});
-}
-
 void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
   if (scales(o)) {
     kernels::scale_rows(stream_, packed_.own(packed_.a), dhidden_);
   } else {
     dhidden_ = arena_.take_view(activation_dtype(stream_), {saved.hidden.dim(0), config_.width});
-    for (const model::BlockGradients& block : blocks) head_backward(saved, taught, o, weights, block);
+    for (const model::BlockGradients& block : blocks) {
+      const kernels::Divergence divergence = rows_of(taught, block.rows.outputs);
+      kernels::LmHeadGradArgs args = head_gradient(packed_, saved.hidden, dhidden_, o, weights, block);
+      args.scratch = &arena_, args.chunk = options_.head_rows, args.softcap = config_.logit_softcap;
+      if (o.divergence.on()) args.teacher = &divergence;
+      kernels::lm_head_grad(stream_, args);
+    }
   }
   model::backward(stream_, weights.forward, counting(packed_, config_, batch, o, report, router_losses_), saved, dhidden_, blocks, arena_);
 }

@@ -63,8 +63,6 @@ class MicroBatchPass {
   bool scales(const StepOptions& options) const {
     return !stream_.is_cuda() && options_.adapters.on() && options.entropy_coef == 0.0f && !options.divergence.on();
   }
-  void head_backward(const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options,
-                     const PassWeights& weights, const model::BlockGradients& block);
   void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
   /// Waits for the team's collectives; call before fetching results.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }

@@ -51,8 +51,7 @@ class ShardedStep {
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of the gradients that `train` adds to gradients(), if they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
-  /// Scores this rank's micro-batches by `score`, which writes to `scores`, and gathers those of all ranks
-  /// there. `prepare` fills `all`.
+  /// Scores this rank's part of the micro-batches by `score`, then gathers all ranks' scores. `prepare` fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
   /// The first of S sequences for which is_bad reports a non-finite gradient, or -1.

@@ -57,15 +57,6 @@ struct Head {
     lm_head(stream, {f32(h.data(), {rows, width}), packed, i32(targets.data(), {rows}), floats(logprobs),
                      floats(entropies), floats(lse), temperature, scratch});
   }
-  /// dh of a frozen head, by the pass that computes the log-probs, and scaled by a.
-  void forward_with_gradient(const Stream& stream = {}) {
-    logprobs = entropies = lse = poison(rows), dh = poison(rows * width);
-    const TensorView out = f32(dh.data(), {rows, width});
-    lm_head(stream, {.h = f32(h.data(), {rows, width}), .w = packed, .targets = i32(targets.data(), {rows}),
-                     .logprobs = floats(logprobs), .entropies = floats(entropies), .lse = floats(lse),
-                     .temperature = temperature, .w_t = packed_t, .dh = out});
-    scale_rows(stream, floats(a), out);
-  }
   void backward(bool with_entropy, const Stream& stream = {}) {
     dh = poison(rows * width);
     dw.assign(size_t(vocabulary * width), 0.25f);
@@ -213,11 +204,6 @@ TEST(gradient_matches_central_differences_of_f64) {
         };
         check(&Head::h, m.dh, 0.0);
         check(&Head::w, m.dw, 0.25);
-        if (with_entropy) continue;
-        const std::vector<float> logprobs = m.logprobs;
-        m.forward_with_gradient();
-        check(&Head::h, m.dh, 0.0);
-        EXPECT_TRUE(same_bits(m.logprobs.data(), logprobs.data(), m.rows));
       }
     }
   });
@@ -264,9 +250,6 @@ TEST(gradient_bits_do_not_depend_on_threads) {
     threaded.backward(true, two_threads());
     EXPECT_TRUE(same_bits(m.dh.data(), threaded.dh.data(), int64_t(m.dh.size())));
     EXPECT_TRUE(same_bits(m.dw.data(), threaded.dw.data(), int64_t(m.dw.size())));
-    m.forward_with_gradient();
-    threaded.forward_with_gradient(two_threads());
-    EXPECT_TRUE(same_bits(m.dh.data(), threaded.dh.data(), int64_t(m.dh.size())));
   });
 }
 
@@ -403,7 +386,6 @@ TEST(wrong_arguments_are_named) {
   m.forward();
   m.packed_t.k = 4;
   EXPECT_THROWS(m.backward(true), Code::kShape);
-  EXPECT_THROWS(m.forward_with_gradient(), Code::kShape);
   for (const SamplingParams& bad : {SamplingParams{-1.0f, 0, 1.0f, 0.0f}, SamplingParams{std::nanf(""), 0, 1.0f, 0.0f},
                                     SamplingParams{1.0f, -1, 1.0f, 0.0f}, SamplingParams{1.0f, 0, 0.0f, 0.0f},
                                     SamplingParams{1.0f, 0, 1.1f, 0.0f}, SamplingParams{1.0f, 0, 1.0f, 1.0f}}) {
