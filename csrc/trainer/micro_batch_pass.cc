@@ -162,8 +162,7 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
   packed_.gather(batch, which, reads.ranks ? reads.ranks->ranks() : blocks, reads.ranks);
   if (reads.ranks) reads.ranks->begin(packed_.ids.size);
   model::Activations saved = model::forward_training(stream_, reads.weights, packed_.rows(), arena_, options_.recompute);
-  dhidden_ = {};
-  if (reads.transposed_head) dhidden_ = arena_.take_view(DType::kF32, {saved.hidden.dim(0), config_.width});
+  dhidden_ = reads.transposed_head ? arena_.take_view(DType::kF32, {saved.hidden.dim(0), config_.width}) : TensorView{};
   kernels::lm_head(stream_, {.h = saved.hidden,
                              .w = reads.weights.head,
                              .targets = packed_.own(packed_.targets),
