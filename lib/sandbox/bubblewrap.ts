@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { unusable } from "./process-sandbox.ts";
-import type { Readiness } from "./python-sandbox.ts";
+import { launchJob, type NativeProgram, type NativeRun } from "./native-program.ts";
+import { textOf, unusable } from "./process-sandbox.ts";
+import type { PythonLimits, Readiness } from "./python-sandbox.ts";
 import { seccompFilter } from "./seccomp.ts";
 import { NOTHING_FD, Zygote } from "./zygote.ts";
 import { ZygoteSandbox } from "./zygote-sandbox.ts";
@@ -22,48 +23,63 @@ const TMP_BYTES = 64 << 20;
  */
 export class BubblewrapSandbox extends ZygoteSandbox {
   readonly name = "bubblewrap";
-  readonly #command: string;
+  /** The bwrap program. */
+  readonly command: string;
 
   /** @param command the bwrap program, by path or by name on PATH. */
   constructor(command = "bwrap") {
     super();
-    this.#command = command;
+    this.command = command;
   }
 
   protected open(): Zygote {
     const python = [python3()!, "-s", "-S", "-B", "-X", "utf8", "-c", zygoteScript(seccompFilter()!)];
+    const user = outsideUser();
     return new Zygote({
-      command: this.#command,
+      command: this.command,
       args: [...CONTAINMENT, ...python],
-      ...(process.getuid?.() === 0 ? { user: NOBODY } : {}),
+      ...(user !== undefined && { user }),
     });
+  }
+
+  /** Runs a compiled program as a Python program is run. Rejects as `run` does. */
+  async runNative(program: NativeProgram, limits: PythonLimits, signal?: AbortSignal): Promise<NativeRun> {
+    const end = await this.runJob(launchJob(program), limits, signal);
+    return { end: end.end, status: end.status, stderr: textOf(end, 2), spentMs: end.spentMs };
   }
 
   protected async prepare(): Promise<Readiness> {
     if (process.platform !== "linux") return unusable(`needs Linux, this is ${process.platform}`);
     if (seccompFilter() === undefined) return unusable(`no system call filter for ${process.arch}`);
     if (python3() === undefined) return unusable(`no python3 at ${PYTHONS.join(" or ")}`);
-    const what = await versionOf(this.#command);
+    const what = await versionOf(this.command);
     return what === undefined
-      ? unusable(`${this.#command} is not installed (apt-get install bubblewrap)`)
+      ? unusable(`${this.command} is not installed (apt-get install bubblewrap)`)
       : { usable: true, what };
   }
 }
 
-/** The containment of the pump and the zygote; a program's process confines itself further (zygote-script.ts). */
-const CONTAINMENT: readonly string[] = [
-  ["--unshare-all", "--die-with-parent", "--new-session", "--as-pid-1"],
-  ["--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN"],
+/** What all that is confined shares: namespaces of its own, no environment, and of the host's files /usr alone. */
+export const CONFINED: readonly string[] = [
+  ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
   ["--uid", String(NOBODY), "--gid", String(NOBODY), "--hostname", "sandbox"],
-  ["--clearenv", "--setenv", "PYTHONHASHSEED", "0", "--setenv", "HOME", "/tmp"],
-  // One malloc arena per thread would use up a program's address space.
-  ["--setenv", "MALLOC_ARENA_MAX", "1"],
-  ["--ro-bind", SYSTEM, SYSTEM],
+  ["--clearenv", "--setenv", "HOME", "/tmp", "--ro-bind", SYSTEM, SYSTEM],
   ...["lib", "lib64", "bin"].map((name) => ["--symlink", `usr/${name}`, `/${name}`]),
   ["--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"],
-  ["--perms", "0444", "--file", String(NOTHING_FD), "/dev/stdin"],
-  ["--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/tmp", "--"],
+  ["--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"],
 ].flat();
+
+/** Programs run as this user outside as well, where root starts us. */
+export const outsideUser = (): number | undefined => (process.getuid?.() === 0 ? NOBODY : undefined);
+
+/** The containment of the pump and the zygote; a program's process confines itself further (zygote-script.ts). */
+const CONTAINMENT: readonly string[] = [
+  ...CONFINED,
+  ...["--as-pid-1", "--cap-add", "CAP_SYS_ADMIN", "--setenv", "PYTHONHASHSEED", "0"],
+  // One malloc arena per thread would use up a program's address space.
+  ...["--setenv", "MALLOC_ARENA_MAX", "1"],
+  ...["--perms", "0444", "--file", String(NOTHING_FD), "/dev/stdin", "--remount-ro", "/", "--"],
+];
 
 const python3 = (): string | undefined => PYTHONS.find((path) => existsSync(path));
 

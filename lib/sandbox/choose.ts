@@ -56,6 +56,20 @@ export async function pythonSandbox(): Promise<PythonSandbox> {
   });
 }
 
+/**
+ * The sandbox for compiled programs. Rejects with HONE_ERR_VERIFIER where the one for Python programs is another
+ * driver: those run Python alone.
+ */
+export async function nativeSandbox(): Promise<BubblewrapSandbox> {
+  const sandbox = await pythonSandbox();
+  if (sandbox instanceof BubblewrapSandbox) return sandbox;
+  throw new HoneError(
+    "HONE_ERR_VERIFIER",
+    `compiled programs run in the sandbox bubblewrap alone; here programs run in ${choiceText(await sandboxChoice())}`,
+    { hint: "Install bubblewrap (docs/explanation/sandbox.md), and leave HONE_SANDBOX unset." },
+  );
+}
+
 /** One line: the chosen driver with its versions, and why earlier candidates do not work. */
 export function choiceText({ sandbox, tried }: SandboxChoice): string {
   const lines = tried.map(({ name, readiness }) =>

@@ -127,6 +127,9 @@ export interface Traces {
   readonly status: number;
 }
 
+/** True if a process's report shows that the sandbox works: every fault from then on is the program's. */
+export const wasReached = (report: Buffer): boolean => report[0] === "R".charCodeAt(0);
+
 /** The run that these traces show; undefined when the program was never reached, which is our fault. */
 export function readTraces({
   report,
@@ -134,7 +137,7 @@ export function readTraces({
   stderr,
   status,
 }: Traces): Omit<PythonRun, "spentMs"> | undefined {
-  if (report[0] !== "R".charCodeAt(0)) return undefined;
+  if (!wasReached(report)) return undefined;
   const kind = String.fromCharCode(report[1] ?? 0);
   const body = report.subarray(2);
   const told = { stdout, stderr };

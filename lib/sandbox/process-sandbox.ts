@@ -1,5 +1,5 @@
 import { HoneError } from "../errors.ts";
-import { jobBytes, logTail, readTraces } from "./harness.ts";
+import { jobBytes, logTail, readTraces, wasReached } from "./harness.ts";
 import { type ModuleNames, NAMES_SCRIPT, neededImports, readNames } from "./preamble.ts";
 import type { ProcessEnd } from "./process-end.ts";
 import {
@@ -15,6 +15,7 @@ import {
 
 /** Descriptor to which a process writes its reports (harness.ts). */
 export const REPORT_FD = 3;
+const STDERR_FD = 2;
 export const STDERR_BYTES = 1 << 20;
 
 /** Status of a process that SIGKILL ended. No program can send it to itself. */
@@ -26,6 +27,9 @@ const KILLED = 128 + 9;
  * that sleep often, a program was charged 1.6 times its usage, and killed before its time limit.
  */
 export const cpuSeconds = ({ wallMs }: PythonLimits): number => 8 * Math.ceil(wallMs / 1000) + 1;
+
+/** What a process wrote on a descriptor, as text. */
+export const textOf = ({ written }: ProcessEnd, fd: number): string => written.get(fd)!.toString("utf8");
 
 export const unusable = (why: string): Readiness => ({ usable: false, why });
 
@@ -57,8 +61,11 @@ export abstract class ProcessSandbox implements PythonSandbox {
    */
   protected abstract start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd>;
 
-  async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
-    const job = jobBytes(program, neededImports(program.source, this.#names));
+  /**
+   * How a job ended; one that something outside ended runs once more. Rejects with HONE_ERR_VERIFIER if it is lost
+   * again, or Python was not reached; with HONE_ERR_ABORTED after `signal`.
+   */
+  protected async runJob(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {
     const start = async () => {
       const end = await this.start(job, limits, signal);
       if (end.end === "exited" && end.status === KILLED)
@@ -71,13 +78,21 @@ export abstract class ProcessSandbox implements PythonSandbox {
         throw this.#fault(logTail(cause.message));
       });
     if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
-    const [stdout, stderr] = [1, 2].map((fd) => end.written.get(fd)!.toString("utf8")) as [string, string];
-    const report = end.written.get(REPORT_FD)!;
-    const told = readTraces({ report, stdout, stderr, status: end.status });
-    if (told === undefined)
-      throw this.#fault(logTail(stderr) || `Python was not reached, status ${end.status}`);
+    if (wasReached(end.written.get(REPORT_FD)!)) return end;
+    throw this.#fault(
+      logTail(textOf(end, STDERR_FD)) || `Python was not reached, status ${end.status}`,
+    );
+  }
+
+  async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {
+    const job = jobBytes(program, neededImports(program.source, this.#names));
+    const end = await this.runJob(job, limits, signal);
+    const [stdout, stderr] = [textOf(end, 1), textOf(end, STDERR_FD)];
+    const told = readTraces({ report: end.written.get(REPORT_FD)!, stdout, stderr, status: end.status })!;
     const run = { ...told, spentMs: end.spentMs };
-    return end.end === "exited" ? run : { ...run, end: end.end, detail: "", value: undefined };
+    return end.end === "exited" || end.end === "aborted"
+      ? run
+      : { ...run, end: end.end, detail: "", value: undefined };
   }
 
   async #tryOut(): Promise<Readiness> {

@@ -7,8 +7,9 @@
  * system file would be visible to others. A program that tries to kill itself is ended with SIGSYS, so that SIGKILL
  * always comes from outside. Undefined if the processor is neither x64 nor arm64. Little-endian array of sock_filter.
  * Source: Linux, include/uapi/linux/{filter,seccomp,audit,futex,fcntl}.h and the tables of system calls.
+ * @param mayFork lets it start processes, as a compiler does
  */
-export function seccompFilter(arch: string = process.arch): Buffer | undefined {
+export function seccompFilter(arch: string = process.arch, mayFork = false): Buffer | undefined {
   const column = columnOf(arch);
   if (column === undefined) return undefined;
   const rules = [
@@ -18,7 +19,7 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
     ...to(column, "grant", GRANTED),
     ...to(column, "deny", { ...REACHING_OUT, ...SHARED }),
   ];
-  return assemble(column, rules, "allow");
+  return assemble(column, rules, { otherwise: "allow", mayFork });
 }
 
 /**
@@ -30,7 +31,7 @@ export function computingFilter(arch: string = process.arch): Buffer | undefined
   const column = columnOf(arch);
   if (column === undefined) return undefined;
   const rules = [...to(column, "futex", { futex: CHECKED.futex }), ...to(column, "allow", COMPUTING)];
-  return assemble(column, rules, "deny");
+  return assemble(column, rules, { otherwise: "deny" });
 }
 
 const columnOf = (arch: string): 0 | 1 | undefined => (arch === "x64" ? 0 : arch === "arm64" ? 1 : undefined);
@@ -283,7 +284,11 @@ function search(rules: readonly Rule[], otherwise: string): Step[] {
 }
 
 /** @param otherwise label for calls that no rule names. */
-function assemble(column: 0 | 1, rules: readonly Rule[], otherwise: string): Buffer {
+function assemble(
+  column: 0 | 1,
+  rules: readonly Rule[],
+  { otherwise, mayFork = false }: { readonly otherwise: string; readonly mayFork?: boolean },
+): Buffer {
   const steps: Step[] = [
     [LOAD, ARCH],
     [EQUAL, AUDIT_ARCH[column], undefined, "kill"],
@@ -302,7 +307,7 @@ function assemble(column: 0 | 1, rules: readonly Rule[], otherwise: string): Buf
   };
   for (const [label, ...lines] of Object.values(checks)) block(label, ...lines);
   block("deny", [RETURN, errno(EPERM)]);
-  block("fork", [RETURN, errno(EAGAIN)]);
+  block("fork", [RETURN, mayFork ? ALLOW : errno(EAGAIN)]);
   block("again", [RETURN, errno(EAGAIN)]);
   block("absent", [RETURN, errno(ENOSYS)]);
   block("grant", [RETURN, errno(0)]);

@@ -1,0 +1,96 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import type { Socket } from "node:net";
+import { buffer, text } from "node:stream/consumers";
+import { HoneError } from "../errors.ts";
+import { CONFINED, outsideUser } from "./bubblewrap.ts";
+import { printable } from "./harness.ts";
+import { seccompFilter } from "./seccomp.ts";
+
+/** Where a compiler may be: of the host's folders the sandbox shows /usr alone. */
+const COMPILERS = ["g++", "clang++"].flatMap((name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`]);
+/** Fast to compile: the header of checkers takes twice as long with -O2. */
+export const CPP_FLAGS = ["-std=gnu++17", "-O1", "-w", "-s"] as const;
+
+const CPU_SECONDS = 60;
+const MEMORY_KIB = 4 << 20;
+const MAX_BINARY_BYTES = 16 << 20;
+/** For a compiler that hangs; one that computes is ended by its processor time. */
+const WALL_MS = 30 * CPU_SECONDS * 1000;
+
+/** The first descriptor after those of input, output and errors. */
+const FILTER_FD = 3;
+
+export interface CppProgram {
+  readonly source: string;
+  /** Headers that it may include, by name. */
+  readonly headers: ReadonlyMap<string, Buffer>;
+}
+
+/** The C++ compiler of this machine. Throws HONE_ERR_CONFIG if there is none. */
+export function cppCompiler(): string {
+  const found = COMPILERS.find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new HoneError("HONE_ERR_CONFIG", `there is no C++ compiler at ${COMPILERS.join(", ")}`, {
+    hint: "Install one there: apt-get install g++.",
+  });
+}
+
+/**
+ * Compiles a program in a sandbox: no network, no files but /usr and the headers, 64 MiB to write, limits on time and
+ * memory. Returns the binary. Rejects with HONE_ERR_DATA and the compiler's first error for a program that does not
+ * compile, with HONE_ERR_VERIFIER if the compiler cannot run.
+ * @param bwrap the bubblewrap program
+ */
+export async function compileCpp(
+  { source, headers }: CppProgram,
+  bwrap: string,
+  compiler = cppCompiler(),
+): Promise<Buffer> {
+  const inside = [
+    ...["--setenv", "PATH", "/usr/bin:/usr/local/bin", "--seccomp", String(FILTER_FD)],
+    ...["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
+    ...[...headers.keys()].flatMap((name, i) => ["--ro-bind-data", String(FILTER_FD + 1 + i), `/tmp/${name}`]),
+    ...["--remount-ro", "/", "--", "/bin/sh", "-c", '"$@" && exec cat program', "sh"],
+    ...[compiler, "-x", "c++", ...CPP_FLAGS, "-I/tmp", "-o", "program", "-"],
+  ];
+  const limited = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB}; exec "$0" "$@"`;
+  const given = [Buffer.from(source), seccompFilter(process.arch, true)!, ...headers.values()];
+  const { status, stdout, stderr } = await ended("/bin/sh", ["-c", limited, bwrap, ...CONFINED, ...inside], given);
+  if (status === 0 && stdout.length > 0 && stdout.length <= MAX_BINARY_BYTES) return stdout;
+  const error = /^(?:<stdin>|[^\s:]+):\d+:.*error: .*$/m.exec(stderr)?.[0];
+  if (error !== undefined) throw new HoneError("HONE_ERR_DATA", `does not compile: ${printable(error, 300)}`);
+  throw new HoneError(
+    "HONE_ERR_VERIFIER",
+    `${compiler} ended with status ${status} in the sandbox: ${printable(stderr, 300) || `${stdout.length} bytes of program`}`,
+    { hint: "npx hone doctor says whether bubblewrap works here." },
+  );
+}
+
+/** Runs a command with its input, and what it reads at descriptors 3, 4, ... */
+async function ended(
+  command: string,
+  args: readonly string[],
+  given: readonly Buffer[],
+): Promise<{ readonly status: number; readonly stdout: Buffer; readonly stderr: string }> {
+  const user = outsideUser();
+  const child = spawn(command, args, {
+    env: { PATH: process.env["PATH"] ?? "" },
+    stdio: given.map(() => "pipe" as const).toSpliced(1, 0, "pipe", "pipe"),
+    timeout: WALL_MS,
+    killSignal: "SIGKILL",
+    ...(user !== undefined && { uid: user, gid: user }),
+  });
+  const [input, stdout, stderr, ...rest] = child.stdio as unknown as Socket[];
+  for (const [i, pipe] of [input!, ...rest].entries()) {
+    pipe.on("error", () => {}); // a compiler that ends early does not read to the end
+    pipe.end(given[i]!);
+  }
+  const [[code], out, complaints] = await Promise.all([
+    once(child, "close") as Promise<[number | null]>,
+    buffer(stdout!),
+    text(stderr!),
+  ]);
+  return { status: code ?? -1, stdout: out, stderr: complaints };
+}
