@@ -194,5 +194,8 @@ function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
     if ("question" in outcome && !isOfVerl) kind.kept += 1;
   } catch (error) {
     kind.fault ??= (error as Error).message;
+    // The row is of this kind, and what it needs is not here: reading the data will say so.
+    const isMissing = HoneError.is(error) && error.code === "HONE_ERR_CONFIG";
+    if (isMissing) [kind.rows, kind.kept] = [kind.rows + 1, kind.kept + 1];
   }
 }

@@ -3,7 +3,8 @@ import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "n
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { HoneError } from "../errors.ts";
-import { CPP_FLAGS, type CppProgram, compileCpp, cppCompiler } from "./cpp-compiler.ts";
+import { CPP_FLAGS, type CppProgram, compileCpp } from "./cpp-compiler.ts";
+import { cppCompiler } from "./find-compiler.ts";
 
 /** Binaries kept in memory; those of other programs are read again from the folder. */
 const MOST_KEPT = 64;

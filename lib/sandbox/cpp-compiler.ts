@@ -1,15 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import type { Socket } from "node:net";
 import { buffer, text } from "node:stream/consumers";
 import { HoneError } from "../errors.ts";
 import { CONFINED, outsideUser } from "./bubblewrap.ts";
+import { cppCompiler } from "./find-compiler.ts";
 import { printable } from "./harness.ts";
 import { seccompFilter } from "./seccomp.ts";
 
-/** Where a compiler may be: of the host's folders the sandbox shows /usr alone. */
-const COMPILERS = ["g++", "clang++"].flatMap((name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`]);
 /** Fast to compile: the header of checkers takes twice as long with -O2. */
 export const CPP_FLAGS = ["-std=gnu++17", "-O1", "-w", "-s"] as const;
 
@@ -28,15 +26,6 @@ export interface CppProgram {
   readonly headers: ReadonlyMap<string, Buffer>;
 }
 
-/** The C++ compiler of this machine. Throws HONE_ERR_CONFIG if there is none. */
-export function cppCompiler(): string {
-  const found = COMPILERS.find((path) => existsSync(path));
-  if (found !== undefined) return found;
-  throw new HoneError("HONE_ERR_CONFIG", `there is no C++ compiler at ${COMPILERS.join(", ")}`, {
-    hint: "Install one there: apt-get install g++.",
-  });
-}
-
 /**
  * Compiles a program in a sandbox: no network, no files but /usr and the headers, 64 MiB to write, limits on time and
  * memory. Returns the binary. Rejects with HONE_ERR_DATA and the compiler's first error for a program that does not
@@ -51,13 +40,21 @@ export async function compileCpp(
   const inside = [
     ...["--setenv", "PATH", "/usr/bin:/usr/local/bin", "--seccomp", String(FILTER_FD)],
     ...["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
-    ...[...headers.keys()].flatMap((name, i) => ["--ro-bind-data", String(FILTER_FD + 1 + i), `/tmp/${name}`]),
+    ...[...headers.keys()].flatMap((name, i) => [
+      "--ro-bind-data",
+      String(FILTER_FD + 1 + i),
+      `/tmp/${name}`,
+    ]),
     ...["--remount-ro", "/", "--", "/bin/sh", "-c", '"$@" && exec cat program', "sh"],
     ...[compiler, "-x", "c++", ...CPP_FLAGS, "-I/tmp", "-o", "program", "-"],
   ];
   const limited = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB}; exec "$0" "$@"`;
   const given = [Buffer.from(source), seccompFilter(process.arch, true)!, ...headers.values()];
-  const { status, stdout, stderr } = await ended("/bin/sh", ["-c", limited, bwrap, ...CONFINED, ...inside], given);
+  const { status, stdout, stderr } = await ended(
+    "/bin/sh",
+    ["-c", limited, bwrap, ...CONFINED, ...inside],
+    given,
+  );
   if (status === 0 && stdout.length > 0 && stdout.length <= MAX_BINARY_BYTES) return stdout;
   const error = /^(?:<stdin>|[^\s:]+):\d+:.*error: .*$/m.exec(stderr)?.[0];
   if (error !== undefined) throw new HoneError("HONE_ERR_DATA", `does not compile: ${printable(error, 300)}`);

@@ -42,7 +42,9 @@ def hone_launch(binary, files):
 /** The job that runs a compiled program in a process made for Python. */
 export function launchJob({ binary, files }: NativeProgram): Buffer {
   const bytes: PythonValue = { type: "bytes", value: binary.toString("latin1") };
-  const pairs = files.map(([name, content]): PythonValue => ({ type: "tuple", items: [str(name), str(content)] }));
+  const pairs = files.map(
+    ([name, content]): PythonValue => ({ type: "tuple", items: [str(name), str(content)] }),
+  );
   const call = { name: "hone_launch", args: [bytes, list(pairs)] };
   return jobBytes({ source: LAUNCHER, stdin: "", dialect: "script", call }, []);
 }

@@ -79,9 +79,7 @@ export abstract class ProcessSandbox implements PythonSandbox {
       });
     if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
     if (wasReached(end.written.get(REPORT_FD)!)) return end;
-    throw this.#fault(
-      logTail(textOf(end, STDERR_FD)) || `Python was not reached, status ${end.status}`,
-    );
+    throw this.#fault(logTail(textOf(end, STDERR_FD)) || `Python was not reached, status ${end.status}`);
   }
 
   async #run(program: PythonProgram, limits: PythonLimits, signal?: AbortSignal): Promise<PythonRun> {

@@ -13,6 +13,7 @@ const limits = { timeoutMs: STARVED_TIMES * MAX_TOTAL_MS + 60_000 };
 /** Facts about the verifiers of this domain that are available without loading them. */
 export const FACTS = {
   code: { name: "code", version: 4, limits },
+  checker: { name: "checker", version: 1, limits },
   expression: { name: "expression", version: 1 },
   assertions: { name: "assertions", version: 1, limits },
 } as const satisfies Readonly<Record<string, VerifierFacts>>;

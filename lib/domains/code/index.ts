@@ -3,6 +3,7 @@ import { FACTS } from "./facts.ts";
 import { describedFunction, inputOutput } from "./generate.ts";
 import { apps } from "./read/apps.ts";
 import { codeAssertions } from "./read/code-assertions.ts";
+import { codeContestsPlus } from "./read/code-contests-plus.ts";
 import { codeTests } from "./read/code-tests.ts";
 import { humanEval } from "./read/human-eval.ts";
 import { liveCodeBench } from "./read/live-code-bench.ts";
@@ -15,6 +16,7 @@ export const CODE = {
     apps,
     "code-tests": codeTests,
     "code-assertions": codeAssertions,
+    "code-contests-plus": codeContestsPlus,
     "live-code-bench": liveCodeBench,
     "human-eval": humanEval,
     mbpp,

@@ -2,7 +2,7 @@ import type { PythonValue } from "../../python/value.ts";
 import type { ScoredVerdict } from "../../records.ts";
 import { dumps } from "../../sandbox/marshal.ts";
 import type { PythonLimits, PythonProgram, PythonRun, PythonSandbox } from "../../sandbox/python-sandbox.ts";
-import { correct, unparsable, wrong } from "../verifier.ts";
+import { correct, fraction, unparsable } from "../verifier.ts";
 import { outputsMatch } from "./compare.ts";
 import type { CodeTest, CodeTests, TestReading } from "./test-cases.ts";
 import { AT_ONCE, type Outcome, runTests } from "./test-runner.ts";
@@ -33,15 +33,25 @@ export interface CodeReference extends CodeTests {
   readonly wallMs: number;
   readonly totalMs: number;
   readonly memoryBytes: number;
+  /** Judges what a program prints for the test of this index. Default: it must equal what is expected. */
+  readonly judgeOutput?: OutputJudge;
 }
 
+/** A share of 1 passes. Rejects if it cannot judge. */
+export type OutputJudge = (
+  output: string,
+  index: number,
+) => Promise<{ readonly share: number; readonly reason: string }>;
+
 interface TestOutcome extends Outcome {
+  /** How much of the test is solved, in [0, 1]. */
+  readonly share: number;
   /** Reason why the program did not pass. */
   readonly reason: string;
   readonly unparsable: boolean;
 }
 
-/** The verdict on a program: correct where all tests pass. Rejects as the sandbox does. */
+/** The verdict on a program: it is as right as its worst test. Rejects as the sandbox and the judge of its output do. */
 export async function judgeProgram(
   source: string,
   reference: CodeReference,
@@ -57,13 +67,15 @@ export async function judgeProgram(
     const limits: PythonLimits = { wallMs, memoryBytes, outputBytes: outputBytes(test) };
     const run = await sandbox.run(programOf(source, test, reference), limits, signal);
     spentMs += run.spentMs;
-    const outcome = outcomeOf(run, test, limits, rules);
-    return rules.endsAtFailure ? { ...outcome, end: !outcome.passed } : outcome;
+    const outcome = await outcomeOf(run, { index, limits }, reference);
+    return rules.endsAtFailure ? { ...outcome, end: outcome.share === 0 } : outcome;
   });
-  const first = outcomes.find((outcome) => outcome.unparsable) ?? outcomes.find((outcome) => !outcome.passed);
-  if (first === undefined) return correct(`${tests.length} of ${tests.length} tests pass`);
-  const reason = `test ${outcomes.indexOf(first) + 1} of ${tests.length}: ${first.reason}`;
-  return first.unparsable ? unparsable(reason) : wrong(reason);
+  const worst =
+    outcomes.find((outcome) => outcome.unparsable) ??
+    outcomes.reduce((least, outcome) => (outcome.share < least.share ? outcome : least));
+  if (worst.share === 1) return correct(`${tests.length} of ${tests.length} tests pass`);
+  const reason = `test ${outcomes.indexOf(worst) + 1} of ${tests.length}: ${worst.reason}`;
+  return worst.unparsable ? unparsable(reason) : fraction(worst.share, reason);
 }
 
 function programOf(source: string, test: CodeTest, { functionName, rules }: CodeReference): PythonProgram {
@@ -77,15 +89,19 @@ function outputBytes(test: CodeTest): number {
   return SPARE_OUTPUT_BYTES + 2 * (kind === "script" ? Buffer.byteLength(expected) : dumps(expected).length);
 }
 
-const PASSED: TestOutcome = { passed: true, end: false, reason: "", unparsable: false };
+const PASSED: TestOutcome = { share: 1, end: false, reason: "", unparsable: false };
 const lost = (reason: string, isUnparsable = false): TestOutcome => ({
-  passed: false,
+  share: 0,
   end: isUnparsable,
   reason,
   unparsable: isUnparsable,
 });
 
-function outcomeOf(run: PythonRun, test: CodeTest, limits: PythonLimits, rules: Rules): TestOutcome {
+async function outcomeOf(
+  run: PythonRun,
+  { index, limits }: { readonly index: number; readonly limits: PythonLimits },
+  { tests, rules, judgeOutput }: CodeReference,
+): Promise<TestOutcome> {
   if (run.end === "too-slow") return lost(`over ${limits.wallMs} ms`, rules.tooSlowIsUnparsable);
   if (run.end === "too-much-output") return lost(`wrote over ${limits.outputBytes} bytes`);
   if (run.end === "syntax") return lost(`does not compile: ${run.detail}`, true);
@@ -93,7 +109,10 @@ function outcomeOf(run: PythonRun, test: CodeTest, limits: PythonLimits, rules: 
   if (complaint !== undefined || run.end === "failed") {
     return lost(run.detail || "complains on standard error", complaint === "syntax");
   }
-  return test.kind === "script" ? printed(run, test.expected) : returned(run, test.expected, rules);
+  const test = tests[index]!;
+  if (test.kind === "call") return returned(run, test.expected, rules);
+  if (judgeOutput === undefined) return printed(run, test.expected);
+  return { ...PASSED, ...(await judgeOutput(run.stdout, index)) };
 }
 
 const printed = (run: PythonRun, expected: string): TestOutcome =>

@@ -1,6 +1,5 @@
 /** The outcome of one test; `end` skips the tests that follow, whose outcomes no longer matter. */
 export interface Outcome {
-  readonly passed: boolean;
   readonly end: boolean;
 }
 

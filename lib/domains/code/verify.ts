@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { ScoredVerdict } from "../../records.ts";
 import { pythonSandbox } from "../../sandbox/choose.ts";
 import type { PythonSandbox } from "../../sandbox/python-sandbox.ts";
 import { checkedReference } from "../checked.ts";
@@ -25,7 +26,7 @@ const limitsSchema = z.object({
   memoryMb: z.int().min(64).max(65_536).default(MEMORY_MB),
 });
 
-const referenceSchema = z.object({
+export const referenceSchema = z.object({
   input_output: z.union([z.string(), z.record(z.string(), z.unknown())]),
   fn_name: z.string().nullish(),
   compat: compatField,
@@ -51,21 +52,32 @@ export function codeVerifier(sandbox: () => Promise<PythonSandbox>): Verifier<Co
       await sandbox();
     },
 
-    async verify({ text }, reference) {
-      const source = reference.rules.programIn(text);
-      if (source === undefined) return noAnswer("no fenced block of Python");
-      if (source.length > MAX_PROGRAM_CHARS) return wrong(`program of ${source.length} characters`);
-      return judgeProgram(source, reference, await sandbox());
-    },
+    verify: ({ text }, reference) => judgeCompletion(text, reference, sandbox),
   };
+}
+
+/** Judges the program in a completion. Rejects as judgeProgram does. */
+export async function judgeCompletion(
+  text: string,
+  reference: CodeReference,
+  sandbox: () => Promise<PythonSandbox>,
+): Promise<ScoredVerdict> {
+  const source = reference.rules.programIn(text);
+  if (source === undefined) return noAnswer("no fenced block of Python");
+  if (source.length > MAX_PROGRAM_CHARS) return wrong(`program of ${source.length} characters`);
+  return judgeProgram(source, reference, await sandbox());
 }
 
 export const code = codeVerifier(pythonSandbox);
 
-/** Throws HONE_ERR_DATA naming what is wrong. */
 function parseCodeReference(raw: unknown): CodeReference {
   const shape = "{ input_output, fn_name?, compat?, limits? }";
-  const { input_output, fn_name, compat, limits } = checkedReference(referenceSchema, raw, "code", shape);
+  return codeReference(checkedReference(referenceSchema, raw, "code", shape));
+}
+
+/** Throws HONE_ERR_DATA naming what is wrong with the tests. */
+export function codeReference(checked: z.infer<typeof referenceSchema>): CodeReference {
+  const { input_output, fn_name, compat, limits } = checked;
   const rules = RULES[compat];
   const { functionName, tests } = readTests(input_output, fn_name, rules);
   return {

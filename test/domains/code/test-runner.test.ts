@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Outcome, runTests } from "../../../lib/domains/code/test-runner.ts";
 
-const PASS: Outcome = { passed: true, end: false };
-const FAIL: Outcome = { passed: false, end: true };
+const PASS: Outcome = { end: false };
+const FAIL: Outcome = { end: true };
 
 /** Tests that end on command, with a record of which were started, ran together, and were cancelled. */
 function stage(count: number) {

@@ -42,6 +42,7 @@ const rowSchema = z.object({
   solutions: z.union([z.string(), z.array(z.string())]).nullish(),
   gold_standard_solution: text(),
   generated_checker: text(),
+  checker: text(),
   interaction_format: text(),
   input_mode: text(),
 });
@@ -117,6 +118,7 @@ function leftOut(row: Row, raw: RawRow): RowOutcome | undefined {
   const language = row.language ?? jsonAt(raw, ["verification_info", "language"]) ?? "python";
   if (!/^(?:any|py)/i.test(language)) return { leftOut: `language ${language}` };
   if (row.generated_checker) return { leftOut: "generated_checker: a program judges, not tests alone" };
+  if (row.checker) return { leftOut: "checker: a program judges; kind code-contests-plus runs it" };
   if (row.interaction_format) return { leftOut: "interaction_format: interactive" };
   return row.input_mode === "file" ? { leftOut: "input_mode file" } : undefined;
 }
