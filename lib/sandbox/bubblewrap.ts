@@ -74,12 +74,12 @@ export const outsideUser = (): number | undefined => (process.getuid?.() === 0 ?
 
 /** The containment of the pump and the zygote; a program's process confines itself further (zygote-script.ts). */
 const CONTAINMENT: readonly string[] = [
-  ...CONFINED,
-  ...["--as-pid-1", "--cap-add", "CAP_SYS_ADMIN", "--setenv", "PYTHONHASHSEED", "0"],
+  CONFINED,
+  ["--as-pid-1", "--cap-add", "CAP_SYS_ADMIN", "--setenv", "PYTHONHASHSEED", "0"],
   // One malloc arena per thread would use up a program's address space.
-  ...["--setenv", "MALLOC_ARENA_MAX", "1"],
-  ...["--perms", "0444", "--file", String(NOTHING_FD), "/dev/stdin", "--remount-ro", "/", "--"],
-];
+  ["--setenv", "MALLOC_ARENA_MAX", "1"],
+  ["--perms", "0444", "--file", String(NOTHING_FD), "/dev/stdin", "--remount-ro", "/", "--"],
+].flat();
 
 const python3 = (): string | undefined => PYTHONS.find((path) => existsSync(path));
 

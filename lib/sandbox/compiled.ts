@@ -15,7 +15,7 @@ const kept = new Map<string, Promise<Buffer>>();
  * The binary of a C++ program: compiled once by the processes of this user, which share a folder for temporary files.
  * Rejects as compileCpp does; a program that does not compile is compiled again when it is next asked for.
  */
-export function compiled(program: CppProgram, bwrap: string): Promise<Buffer> {
+export async function compiled(program: CppProgram, bwrap: string): Promise<Buffer> {
   const compiler = cppCompiler();
   const key = keyOf(program, compiler);
   const known = kept.get(key);

@@ -38,16 +38,12 @@ export async function compileCpp(
   compiler = cppCompiler(),
 ): Promise<Buffer> {
   const inside = [
-    ...["--setenv", "PATH", "/usr/bin:/usr/local/bin", "--seccomp", String(FILTER_FD)],
-    ...["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
-    ...[...headers.keys()].flatMap((name, i) => [
-      "--ro-bind-data",
-      String(FILTER_FD + 1 + i),
-      `/tmp/${name}`,
-    ]),
-    ...["--remount-ro", "/", "--", "/bin/sh", "-c", '"$@" && exec cat program', "sh"],
-    ...[compiler, "-x", "c++", ...CPP_FLAGS, "-I/tmp", "-o", "program", "-"],
-  ];
+    ["--setenv", "PATH", "/usr/bin:/usr/local/bin", "--seccomp", String(FILTER_FD)],
+    ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"],
+    ...[...headers.keys()].map((name, i) => ["--ro-bind-data", String(FILTER_FD + 1 + i), `/tmp/${name}`]),
+    ["--remount-ro", "/", "--", "/bin/sh", "-c", '"$@" && exec cat program', "sh"],
+    [compiler, "-x", "c++", ...CPP_FLAGS, "-I/tmp", "-o", "program", "-"],
+  ].flat();
   const limited = `ulimit -t ${CPU_SECONDS}; ulimit -v ${MEMORY_KIB}; exec "$0" "$@"`;
   const given = [Buffer.from(source), seccompFilter(process.arch, true)!, ...headers.values()];
   const { status, stdout, stderr } = await ended(

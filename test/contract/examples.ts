@@ -1,5 +1,6 @@
 import { FAMILIES } from "../../lib/domains/families.ts";
 import { CounterRandom } from "../../lib/random.ts";
+import { SUM_REFERENCE } from "../fixtures/testlib/checkers.ts";
 
 /**
  * Right answers for every registered verifier, from the problem families that name the verifier or from rows here. A
@@ -48,6 +49,13 @@ const OWN_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
       reference: { input_output: { fn_name: "f", inputs: [[3]], outputs: [[[1, 3]]] } },
       answer: "```python\ndef f(x):\n    return 1, x\n```",
       others: ["```python\ndef f(x):\n    return x\n```"],
+    },
+  ],
+  checker: [
+    {
+      reference: SUM_REFERENCE,
+      answer: '```python\nprint({"5": "1 4", "7": "9 -2"}[input()])\n```',
+      others: ['```python\nprint("2 3")\n```', "2 3", "```python\nprint(\n```"],
     },
   ],
   countdown: [

@@ -80,6 +80,28 @@ const READ: readonly (readonly [set: string, row: object, kind: string, referenc
     { input_output: json({ inputs: ["2\n"], outputs: ["4\n"] }) },
   ],
   [
+    "CodeContests+",
+    {
+      source: "Codeforces",
+      id: "1_A",
+      title: "Twice",
+      description: "Print twice the number.",
+      time_limit: 2000,
+      memory_limit: 256,
+      validator: "",
+      generator: "",
+      generator_cmd: "",
+      checker: "int main() {}",
+      correct_submissions: [{ code: "print(2 * int(input()))", language: "py3" }],
+      incorrect_submissions: [],
+      test_cases: [{ input: "2\n", output: "4\n" }],
+      true_positive_rate: 1,
+      true_negative_rate: 1,
+    },
+    "code-contests-plus",
+    { input_output: '{"inputs": ["2\\n"], "outputs": ["4\\n"]}', checker: "int main() {}" },
+  ],
+  [
     "Tülu 3 RLVR, math",
     {
       messages: user("Solve: 1 + 1"),

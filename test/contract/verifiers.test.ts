@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { loadBuiltIn, VERIFIERS } from "../../lib/domains/index.ts";
 import type { ScoredVerdict } from "../../lib/records.ts";
 import { sandboxChoice } from "../../lib/sandbox/index.ts";
+import { nativeHere } from "../fixtures/native-sandbox.ts";
 import { longest } from "../long.ts";
 import { examplesFor, respond } from "./examples.ts";
 
@@ -11,6 +12,7 @@ import { examplesFor, respond } from "./examples.ts";
 /** Verifiers whose easiest problems a damaged answer may still solve; their own tests have near misses. */
 const LOOSE: ReadonlySet<string> = new Set([
   "assertions",
+  "checker",
   "word-list",
   "math",
   "logic",
@@ -22,6 +24,7 @@ const LOOSE: ReadonlySet<string> = new Set([
 /** Verifiers that also judge a response that is cut off or never ends its thought: they look for a box, or check constraints. */
 const MARKED: ReadonlySet<string> = new Set([
   "assertions",
+  "checker",
   "math",
   "function-calling",
   "logic",
@@ -48,9 +51,13 @@ test("names are unique", () => {
 
 /** The slower sandboxes need minutes for hundreds of programs and have their own tests. */
 const runsPrograms = (await sandboxChoice()).sandbox?.name === "bubblewrap";
-const judged = VERIFIERS.filter(({ name }) => name !== "code" || runsPrograms);
+const runsCheckers = (await nativeHere()) !== undefined;
+const judged = VERIFIERS.filter(({ name }) =>
+  name === "checker" ? runsCheckers : name !== "code" || runsPrograms,
+);
 const loaded = await Promise.all(judged.map(async ({ name }) => (await loadBuiltIn(name))!));
 if (!runsPrograms) test.skip("verifier code: no bubblewrap here", () => {});
+if (!runsCheckers) test.skip("verifier checker: no bubblewrap or C++ compiler here", () => {});
 
 describe.each(loaded)("verifier $name", (verifier) => {
   const examples = examplesFor(verifier.name);

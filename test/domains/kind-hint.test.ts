@@ -11,6 +11,7 @@ test.each<[object, string]>([
   [{ data_source: "x", prompt: [], ability: "math" }, "verl"],
   [{ query: "q", tools: "[]" }, "xlam"],
   [{ problem: "p", starter_code: "", tests: null, verification_info: {} }, "code-tests"],
+  [{ description: "p", checker: "", test_cases: [], generator_cmd: "" }, "code-contests-plus"],
   [{ question: "q", input_output: "{}" }, "taco"],
   [{ question: "q" }, "jsonl"],
   [{ prompt: "p", test: "t", entry_point: "f" }, "human-eval"],

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { choiceText, chooseAmong } from "../../lib/sandbox/choose.ts";
 import type { PythonSandbox, Readiness } from "../../lib/sandbox/python-sandbox.ts";
 
@@ -35,4 +35,17 @@ test("an unknown name is refused with those that are known", async () => {
     code: "HONE_ERR_CONFIG",
     message: 'HONE_SANDBOX is "docker"; known: auto, a, b',
   });
+});
+
+test.each(["wasm", "sandboxfusion"])("compiled programs do not run in %s", async (driver) => {
+  vi.stubEnv("HONE_SANDBOX", driver);
+  vi.resetModules();
+  const { nativeSandbox } = await import("../../lib/sandbox/choose.ts");
+  await expect(nativeSandbox()).rejects.toMatchObject({
+    code: "HONE_ERR_VERIFIER",
+    message: expect.stringMatching(
+      /compiled programs run in the sandbox bubblewrap alone|no sandbox for Python/,
+    ),
+  });
+  vi.unstubAllEnvs();
 });

@@ -45,8 +45,12 @@ export const checker: Verifier<CheckerReference> = {
   ...FACTS.checker,
 
   parseReference(raw) {
-    const shape = "{ input_output, checker, testlib?, compat?, limits? }";
-    const read = checkedReference(checkerSchema, raw, "checker", shape);
+    const read = checkedReference(
+      checkerSchema,
+      raw,
+      "checker",
+      "{ input_output, checker, testlib?, limits? }",
+    );
     const reference = codeReference(read);
     if (read.testlib === undefined && needsTestlib(read.checker))
       throw new HoneError(

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { jsonAt } from "../../../data/raw-row.ts";
 import { type DatasetOptions, isBad, type RowReader, readFields } from "../../../data/row-reader.ts";
 import { HoneError } from "../../../errors.ts";
-import { cppCompiler } from "../../../sandbox/find-compiler.ts";
 import { needsTestlib, TESTLIB } from "../testlib-header.ts";
 import { programDraft } from "./programs.ts";
 import { readTests } from "./tests.ts";
@@ -47,7 +46,6 @@ export const codeContestsPlus: RowReader<CodeContestsPlusOptions> = {
         .filter(({ language }) => /^py(?:thon)?3$/i.test(language))
         .slice(0, MAX_SOLUTIONS)
         .map(({ code }) => code);
-      cppCompiler(); // throws HONE_ERR_CONFIG before a run begins whose verifier would need one
       const draft = programDraft({ question: row.description, solutions }, tests, template);
       const judge = { checker: row.checker, ...(needsTestlib(row.checker) && { testlib: place() }) };
       return {
