@@ -23,7 +23,7 @@ export interface ResultDifference {
   readonly measure: Measure;
   /** A domain, a validation set, or "mean" over the domains. */
   readonly domain: string;
-  /** Over the runs of a side; undefined if none has it. */
+  /** Mean and spread over the runs of side a; undefined if none has the result. */
   readonly a: Spread | undefined;
   readonly b: Spread | undefined;
   /** b - a: per seed if the sides share two or more seeds, else of the means. */
@@ -53,9 +53,9 @@ export interface RunsDifference {
   readonly a: readonly RunFacts[];
   readonly b: readonly RunFacts[];
   readonly recipe: readonly FieldDifference[];
-  /** Held out, after training, under the first sampling setting. */
+  /** Held-out results after training, under the first sampling setting. */
   readonly results: readonly ResultDifference[];
-  /** During training, over the last steps that all runs have; undefined if a run has none. */
+  /** Results during training, over the last steps that all runs have; undefined if a run has none. */
   readonly training: (CommonSteps & { readonly results: readonly ResultDifference[] }) | undefined;
 }
 
@@ -64,12 +64,12 @@ export interface ComparedRuns {
   readonly runs: readonly Omit<RunFacts, "recipe" | "before" | "after">[];
   /** A recipe field that differs, with its value in each run as JSON. */
   readonly recipe: readonly { readonly path: string; readonly values: readonly string[] }[];
-  /** For every run but the first, as `b`. */
+  /** How every run but the first (as `b`) differs from the first. */
   readonly differences: readonly Pick<RunsDifference, "results" | "training">[];
 }
 
 /**
- * Two runs, or two folders of runs of one recipe under several seeds: what their recipes and their results differ in.
+ * Compares the recipes and results of two runs, or of two folders of runs of one recipe under several seeds.
  * Throws HONE_ERR_USAGE for a folder without a run, HONE_ERR_IO, HONE_ERR_FORMAT.
  */
 export async function diffRuns(a: string, b: string): Promise<RunsDifference> {

@@ -19,7 +19,7 @@ export interface RunRow extends RunFacts {
 }
 
 export interface RunList {
-  /** The latest start first. */
+  /** The last started run first. */
   readonly runs: readonly RunRow[];
   readonly unreadable: readonly UnreadableRun[];
 }

@@ -4,20 +4,20 @@ import { fileWork, RUN_FILES, RunDigest, readRunManifest } from "../metrics/inde
 import { type EvaluationTable, type RunSummary, readSummary } from "../report/index.ts";
 import { isLocked } from "../shared/files/folder-lock.ts";
 
-/** An event line is shorter, but for that of a group. */
+/** Longer than any line of the event log except those of groups. */
 const TAIL_BYTES = 65_536;
-/** "killed": it ended without a word, by a signal that it could not catch or by an error. */
+/** "killed": the process ended by an error or a signal before it could record an end. */
 export type RunState = "running" | "finished" | "stopped" | "failed" | "killed";
 
-/** A run as its folder tells it. */
+/** What a run folder tells about its run. */
 export interface RunFacts {
   readonly dir: string;
   readonly name: string;
   readonly seed: number;
   readonly state: RunState;
-  /** ISO 8601, UTC, of its last session. */
+  /** Start of the last session, ISO 8601, UTC. */
   readonly startedAt: string;
-  /** Done, and those of the recipe. */
+  /** Number of finished steps; `ofSteps`: number in the recipe. */
   readonly steps: number;
   readonly ofSteps: number | undefined;
   /** The mean score of the last step's rollouts. */
@@ -62,7 +62,10 @@ function stateOf(dir: string, summary: RunSummary | undefined, ofSteps: number |
   return end.s !== undefined && ofSteps !== undefined && end.s >= ofSteps ? "finished" : "stopped";
 }
 
-/** A run without a session (createRun) writes no summary; its log records that it ended. */
+/**
+ * Reads the last event, which tells how a run ended that has no summary: createRun alone, without a session,
+ * writes none.
+ */
 function lastEvent(path: string): { readonly e?: string; readonly s?: number } | undefined {
   if (!existsSync(path)) return undefined;
   const fd = fileWork(path, () => openSync(path, "r"));
@@ -73,7 +76,7 @@ function lastEvent(path: string): { readonly e?: string; readonly s?: number } |
     const line = tail.toString("utf8").trimEnd().split("\n").at(-1) ?? "";
     return JSON.parse(line) as { e?: string; s?: number };
   } catch {
-    return undefined; // torn, or a line of a group longer than the tail: no end in any case
+    return undefined; // torn, or a line of a group longer than the tail: not an end event in either case
   } finally {
     closeSync(fd);
   }

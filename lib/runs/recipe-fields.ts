@@ -8,7 +8,7 @@ export function fieldsOf(recipe: unknown, path = ""): Map<string, string> {
   return new Map(inner.flatMap((fields) => [...fields]));
 }
 
-/** Named for people in columns of their own. */
+/** Tables show these fields in columns of their own. */
 const NOT_THE_RECIPE = new Set(["name", "seed"]);
 const ABSENT = "not given";
 

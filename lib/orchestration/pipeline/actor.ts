@@ -89,8 +89,9 @@ async function submitAll(
 }
 
 /**
- * Asks for all attempts at a prompt; the engine has the request when this returns. Throws what `Generations.submit` does.
- * @param to told once: of the group when its last attempt is back, or of the engine's failure.
+ * Submits all attempts at a prompt; the engine has the request when this returns. Throws what
+ * `Generations.submit` throws.
+ * @param to called once: with the group after its last attempt, or with the engine's failure.
  */
 export function submitGroup(
   { request, prompt }: RequestedPrompt,

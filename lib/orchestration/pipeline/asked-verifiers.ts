@@ -11,7 +11,7 @@ export interface Asked {
   readonly oldestMs: number;
 }
 
-/** The same verifiers, with their pending work. */
+/** Wraps verifiers and tracks the completions that each of them has not answered yet. */
 export class AskedVerifiers implements Verifiers {
   readonly #inner: Verifiers;
   readonly #clock: Clock;

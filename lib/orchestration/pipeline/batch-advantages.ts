@@ -4,12 +4,16 @@ import { batchAdvantages, type ShapingOptions } from "../../rewards/index.ts";
 import type { StepBatch } from "./batcher.ts";
 import type { SettledGroup } from "./grouper.ts";
 
-/** Request of a hook: advantages of each group's rollouts, in the order of the groups; undefined leaves a group's as they are. */
+/**
+ * What a batch hook returns: the advantages of each group's rollouts, in the order of the groups; undefined
+ * keeps a group's own.
+ */
 export type BatchWish = readonly (readonly number[] | undefined)[] | undefined;
 
 /**
- * Called for every step with the groups that it trains on, rewards and the recipe's advantages in them, in the order of
- * their numbers. Advantages are one for each rollout, in the group's order; rewards, scores and verdicts stay.
+ * Called for every step with the groups that it trains on, in the order of their numbers; they hold rewards
+ * and the recipe's advantages. The hook may return one advantage per rollout, in the group's order; it cannot
+ * change rewards, scores and verdicts.
  */
 export type BatchHook = (groups: readonly RolloutGroup[]) => BatchWish | Promise<BatchWish>;
 
@@ -54,7 +58,10 @@ export function given<T extends SettledGroup>(
   });
 }
 
-/** Throws HONE_ERR_USAGE for advantages that are not one number a rollout, finite in float32. */
+/**
+ * Returns the hook's advantages by group number. Throws HONE_ERR_USAGE unless they are one number per
+ * rollout, finite in float32.
+ */
 function wishesOf(
   kept: readonly SettledGroup[],
   wish: NonNullable<BatchWish>,

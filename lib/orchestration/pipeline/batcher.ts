@@ -15,7 +15,10 @@ export interface StepBatch {
 /** Batching rule of the recipe: P, which groups count towards it, and how old a group may get. */
 export type BatchRule = Pick<Recipe["training"], "groupsPerStep" | "countGroups" | "maxLag" | "schedule">;
 
-/** The accounting: notified of every group that is taken or released, and asked which are due. */
+/**
+ * The part of the accounting that the batcher notifies of every taken or released group and asks for due
+ * groups.
+ */
 export type BatcherAccounting = Pick<
   GroupAccounting,
   "outstanding" | "due" | "firstDue" | "settled" | "batched"
@@ -58,7 +61,7 @@ export async function* batchGroups(
   }
 }
 
-/** The groups that are due, and then the first that completed, P in all. */
+/** Returns P groups: those that are due, then those that completed first. */
 function take(
   waiting: Map<number, SettledGroup>,
   rule: BatchRule,

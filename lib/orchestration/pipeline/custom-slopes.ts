@@ -27,8 +27,8 @@ export function customSlopes(recipe: Recipe): StepOptions["slopes"] {
 }
 
 /**
- * A custom objective's function itself; undefined for a built-in objective. Throws what its first step would: as
- * customSlopes, or HONE_ERR_CONFIG for a module that cannot be loaded.
+ * A custom objective's function itself; undefined for a built-in objective. Throws what customSlopes throws,
+ * and HONE_ERR_CONFIG for a module that cannot be loaded.
  */
 export async function openSlopes(recipe: Recipe): Promise<SlopesFunction | undefined> {
   const slopes = customSlopes(recipe);

@@ -28,7 +28,7 @@ export interface PipelineFacts {
   readonly recentTimeouts: Readonly<Record<string, number>>;
 }
 
-/** The same, from the pipeline's own state. */
+/** The part of PipelineFacts that the pipeline itself knows; its caller adds the rest. */
 export interface PipelineSnapshot extends Omit<PipelineFacts, "step" | "paused" | "recentTimeouts"> {
   /** Changes whenever anything moves. */
   readonly progress: number;

@@ -3,16 +3,17 @@ import type { Recipe } from "../../config/index.ts";
 /** State of the control after a step. */
 export interface EntropyState {
   readonly coef: number;
-  /** Mean over the tokens of the last step, in nats; null before the first. */
+  /** Mean entropy over the tokens of the last step, in nats; null before the first step. */
   readonly entropy: number | null;
 }
 
 type Settings = Pick<Recipe["objective"], "entropyCoef" | "entropyControl">;
 
 /**
- * The coefficient of the entropy bonus, step by step: delta more after a step whose mean entropy was at or below the target,
- * delta less after one above, within its bounds; above the target it is kept and not applied. He et al. 2025, "Skywork Open
- * Reasoner 1". Without `entropyControl` the recipe's own.
+ * Adapts the coefficient of the entropy bonus after every step, within its bounds: adds delta if the step's
+ * mean entropy was at or below the target, else subtracts it. Above the target the coefficient is kept but
+ * not applied. He et al. 2025, "Skywork Open Reasoner 1". Without `entropyControl` the recipe's entropyCoef
+ * applies.
  */
 export class EntropyControl {
   readonly #settings: Settings;

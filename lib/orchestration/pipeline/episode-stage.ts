@@ -18,7 +18,7 @@ export interface EpisodeStage {
   partnerOf(play: Play, request: GroupRequest, attempt: number): Partner;
   /** Replay: the versions that each turn of an attempt is to be sampled with. */
   readonly planOf?: (request: GroupRequest, attempt: number) => (turn: number) => readonly VersionRun[];
-  /** Called when the engine has the request of a further turn. */
+  /** Called when the engine has the request of an attempt's second or a later turn. */
   readonly onTurn?: (request: GroupRequest, attempt: number, turn: number) => void;
 }
 
@@ -29,7 +29,7 @@ export function liveEpisodes(
   closing: AbortSignal,
 ): EpisodeStage {
   const turns = plays.size === 0 ? undefined : format.turns();
-  setMaxListeners(0, closing); // every call of an environment listens
+  setMaxListeners(0, closing); // every environment call adds a listener
   return {
     plays,
     partnerOf: (play, { problem }) =>
@@ -45,7 +45,7 @@ interface Begun {
   readonly asked: GenerationRequest;
 }
 
-/** Plays an attempt on from its first turn. Rejects with the engine's failure. */
+/** Continues an attempt after its first turn. Rejects with the engine's failure. */
 export function playAttempt(
   first: Completion,
   { play, stage, request, asked }: Begun,

@@ -6,7 +6,7 @@ import type { AssembledBatch } from "./training-batch.ts";
 
 export type { GradientFacts };
 
-/** @param step from 0; steps are counted from 1 where people see them. */
+/** @param step from 0; the step numbers that users see start at 1. */
 export function gradientsAreDue({ metrics: { gradients } }: Recipe, step: number): boolean {
   return gradients.everySteps > 0 && (step + 1) % gradients.everySteps === 0;
 }
@@ -19,9 +19,9 @@ export interface BatchParts {
 }
 
 /**
- * Parts of the batch's domains, in the order of `domains`. With `halves` a domain's groups alternate between its
- * halves, so that early groups are in both; the first goes to the half that has fewer groups over the whole batch so
- * far.
+ * Parts of the batch's domains, in the order of `domains`. With `halves` a domain's groups alternate between
+ * its halves, so that early groups are in both; its first group goes to the half that has fewer groups over
+ * the whole batch so far.
  */
 export function partsOf(
   { rollouts, groupOf }: Pick<AssembledBatch, "rollouts" | "groupOf">,
@@ -65,7 +65,7 @@ export async function measureGradients(
   const { partOf, parts } = partsOf(assembled, Object.keys(domains), metrics.gradients.noiseScale);
   const begun = step.clock.now();
   const { products } = await step.trainer.gradientParts(step.data, step.options, partOf, parts.length);
-  // measured from the call on: otherwise waiting for a core, or sending a batch to another process, would be in no
-  // stage
+  // measured from the call on: otherwise no stage would include the wait for a core or the transfer of a
+  // batch to another process
   return { parts, products, seconds: (step.clock.now() - begun) / 1000 };
 }

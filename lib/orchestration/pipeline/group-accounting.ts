@@ -24,13 +24,13 @@ export interface AccountingParts {
   readonly version: () => number;
   readonly clock: Clock;
   readonly unfinished?: UnfinishedGroups | undefined;
-  /** When credits that a step gives back are granted (Credits). */
+  /** Decides when the credits that a step gives back are granted (see Credits). */
   readonly whenGiven?: (grant: () => void) => void;
   /** Called with every settled group and its step. */
   readonly onSettled?: ((settled: SettledGroup, step: number) => void) | undefined;
 }
 
-/** The part of a checkpoint that the accounting write; groups in the pipeline count as never submitted. */
+/** The part of a checkpoint that the accounting writes; groups in the pipeline count as never submitted. */
 export type SavedAccounting = Pick<PipelineState, "sampler" | "ledger" | "outstanding" | "generatedTokens">;
 
 /**
@@ -70,7 +70,7 @@ export class GroupAccounting {
     return this.#trainedMixture?.pick(this.#ledger.progress(this.#outstanding)) ?? this.#sampler.pick();
   }
 
-  /** The group goes to the engine now. */
+  /** Records that the group goes to the engine now, and returns its request. */
   submitted(drawn: DrawnGroup): GroupRequest {
     const { events, clock, recipe, version, unfinished } = this.#parts;
     const { submittedVersion, begun } = submission(drawn, version(), recipe.training.maxLag, unfinished);
@@ -81,7 +81,7 @@ export class GroupAccounting {
     return request;
   }
 
-  /** Tokens that the engine sampled, of rollouts that came back. */
+  /** Counts tokens that the engine sampled for rollouts that came back. */
   generated(tokens: number): void {
     this.#generatedTokens += tokens;
   }
@@ -121,14 +121,17 @@ export class GroupAccounting {
     this.#step += 1;
   }
 
-  /** The step is done, in which `replayed` were trained once more, and its weights are on their way. Throws HONE_ERR_INTERNAL if a rollout was lost or counted twice. */
+  /**
+   * Records a finished step, which trained the `replayed` groups once more. Throws HONE_ERR_INTERNAL if a
+   * rollout was lost or counted twice.
+   */
   trained(credits: number, replayed: readonly SettledGroup[] = []): void {
     for (const one of replayed) this.#ledger.replayed(one.request.domain, trainedMembers(one.group).length);
     this.check();
     this.credits.give(credits);
   }
 
-  /** The conservation law (Ledger.check). */
+  /** Checks that no rollout was lost or counted twice (Ledger.check). */
   check(): void {
     this.#ledger.check(this.#outstanding);
   }

@@ -1,7 +1,10 @@
 import type { AttemptTokens } from "../../native/attempt-tokens.ts";
 import type { DomainName, Problem } from "../../records.ts";
 
-/** Enough to draw the same problem again: (domain, index) fix it, and the group number orders it. */
+/**
+ * Enough to draw the same problem again: (domain, index) identify it, and the group number gives its place in
+ * the order.
+ */
 export interface SavedGroup {
   /** Ordinal of the group in the run, from 0; the engine's request id. */
   readonly group: number;
@@ -13,7 +16,7 @@ export interface SavedGroup {
 /** A problem drawn for a group. */
 export interface DrawnGroup extends SavedGroup {
   readonly problem: Problem;
-  /** G. */
+  /** Group size G. */
   readonly attempts: number;
   /** True if the group was in the pipeline when the run was saved. */
   readonly again?: boolean;
@@ -21,7 +24,7 @@ export interface DrawnGroup extends SavedGroup {
 
 /** A drawn group that went to the engine. */
 export interface GroupRequest extends DrawnGroup {
-  /** Weight version at the time; none of the group's tokens is older. */
+  /** Weight version at submission; none of the group's tokens is older. */
   readonly submittedVersion: number;
   readonly submittedMs: number;
   /** The group's tokens that an earlier session sampled. */

@@ -13,7 +13,9 @@ export interface SettledGroup {
   readonly rollouts: readonly Rollout[];
   /** Attempts left out because they got no verdict. */
   readonly unscored: readonly number[];
-  /** Rewards that a hook returned instead, one a rollout of the group; logged, so that a replay has them. */
+  /**
+   * Rewards that a hook returned in place of the recipe's, one per rollout of the group; logged for replays.
+   */
   readonly rewards?: readonly number[];
   /** Advantages that a hook set once the step's batch was complete, one per rollout of the group; also logged. */
   readonly advantages?: readonly number[];
@@ -25,7 +27,7 @@ export interface ReplayedGroup extends SettledGroup {
   readonly first: number;
 }
 
-/** Request of a hook: drop the group, or train on other rewards. */
+/** What a group hook returns: drop the group, or train on other rewards. */
 export type GroupWish = "drop" | { readonly rewards: readonly number[] } | undefined;
 
 /**
@@ -41,7 +43,10 @@ export interface GrouperParts {
   readonly onCompletion: (request: GroupRequest, completed: number, failed: number) => void;
 }
 
-/** Rewards, advantages and filter, as `rewards` defines them; then the run's own hook. */
+/**
+ * Computes each group's rewards and advantages and applies the filter of lib/rewards; then calls the run's
+ * own hook.
+ */
 export async function* settleGroups(
   groups: AsyncIterable<JudgedGroup>,
   { shaping, onGroup, onCompletion }: GrouperParts,
@@ -64,7 +69,10 @@ export async function* settleGroups(
   }
 }
 
-/** The group with other rewards. Throws HONE_ERR_USAGE unless there is one finite reward per rollout. */
+/**
+ * Returns the group with the given rewards and new advantages. Throws HONE_ERR_USAGE unless there is one
+ * finite reward per rollout.
+ */
 export function rewarded(
   settled: SettledGroup,
   rewards: readonly number[],
@@ -111,7 +119,7 @@ function partWeights({ domains }: Recipe): NonNullable<ShapingOptions["partWeigh
   return Object.fromEntries(Object.entries(domains).flatMap(weights));
 }
 
-/** The recipe's switches in the terms of `rewards`. */
+/** Converts the recipe's settings to the options of lib/rewards. */
 export function shapingOptions(recipe: Recipe): ShapingOptions {
   const { reward, lengthPenalty, advantages, rollouts } = recipe;
   return {

@@ -52,7 +52,7 @@ export class Ledger {
     this.#of(domain).failed += rollouts;
   }
 
-  /** Retained by the filter, and trained on. */
+  /** Counts rollouts that the filter retained and a step trained on. */
   trained(domain: DomainName, rollouts: number, tokens: number): void {
     const account = this.#of(domain);
     account.retained += rollouts;
@@ -127,7 +127,7 @@ export class Ledger {
     );
   }
 
-  /** Counts by which the mixture of trained rollouts is controlled. */
+  /** Counts from which TrainedMixture picks the next domain. */
   progress(outstanding: OutstandingGroups): Record<DomainName, MixtureCounts> {
     const onTheLine = new Map<DomainName, number>();
     for (const { request } of outstanding)

@@ -3,13 +3,13 @@ import type { DrawnGroup, GroupRequest, SavedGroup, UnfinishedGroups } from "./g
 /** A group between submission and training, and how many of its attempts are back. */
 export interface OutstandingGroup {
   readonly request: GroupRequest;
-  /** Attempts that completed: with a verdict, or found to have none through a fault of ours. */
+  /** Attempts that the engine completed, with or without a verdict. */
   readonly completed: number;
   /** Attempts that never completed (aborted in the engine). */
   readonly failed: number;
 }
 
-/** Numbers of groups. */
+/** A set of group numbers. */
 export type Here = Pick<ReadonlySet<number>, "has">;
 
 /** The groups between submission and training, in order of submission. */
@@ -117,9 +117,10 @@ export class OutstandingGroups {
 }
 
 /**
- * Returns how to submit a group while the weights are of `version`. A resumed group has the age of its first token,
- * and starts over if that is above `maxLag`. A group that was not in the pipeline resumes only tokens of exactly
- * these weights: an older age could make more groups due than a step takes.
+ * Returns how to submit a group while the weights are of `version`. A resumed group has the age of its first
+ * token, and starts over if that is above `maxLag`. A group that was not in the pipeline when the run was
+ * saved resumes only tokens of exactly these weights: an older age could make more groups due than a step
+ * takes.
  */
 export function submission(
   drawn: DrawnGroup,

@@ -26,7 +26,7 @@ export class PipelineProgress {
     return this.#training;
   }
 
-  /** The hook that blocks the pipeline: one on a batch, or, unless a step is running concurrently, one on a group. */
+  /** The hook that blocks the pipeline: onBatch, or onGroup unless a step is running concurrently. */
   get hook(): "onBatch" | "onGroup" | undefined {
     const { onBatch, onGroup } = this.#inHooks;
     if (onBatch > 0) return "onBatch";

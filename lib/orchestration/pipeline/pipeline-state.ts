@@ -14,12 +14,12 @@ const choicesSchema = z.object({
 export const pipelineStateSchema = z.object({
   /** Steps done. */
   step: z.int().min(0),
-  /** leftOut: absent in checkpoints of before 0.2. */
+  /** `leftOut` is absent in checkpoints written before version 0.2. */
   draws: z.object({
     nextGroup: z.int(),
     cursors: counts,
     leftOut: counts.optional(),
-    /** For domains with a curriculum. */
+    /** States of the curricula, for domains that have one. */
     choices: z.record(z.string(), choicesSchema).optional(),
   }),
   sampler: z.object({ completed: counts, picks: z.int() }),

@@ -33,7 +33,7 @@ export interface PipelineParts {
   readonly sources: ReadonlyMap<DomainName, ProblemSource>;
   readonly model: { readonly format: PromptFormat };
   readonly verifiers: Verifiers;
-  /** Names the domains played in several turns. Default: none. */
+  /** How multi-turn domains are played, by domain. Default: no domain is multi-turn. */
   readonly plays?: EpisodeStage["plays"];
   readonly trainer: TrainerFace;
   readonly generations: Generations;
@@ -140,7 +140,9 @@ export class Pipeline {
     this.#settled.end();
   }
 
-  /** Everything a resumed run needs beside the trainer; groups in the pipeline count as never submitted. */
+  /**
+   * Everything that a resumed run needs besides the trainer; groups in the pipeline count as never submitted.
+   */
   state(step: number): PipelineState {
     const accounting = this.accounting.saved();
     const outstanding = [...accounting.outstanding, ...this.#drawer.again];
@@ -152,12 +154,12 @@ export class Pipeline {
     return this.#progress.training;
   }
 
-  /** Problems passed over because they cannot be asked, since the run began. */
+  /** Number of problems skipped since the run began because they cannot be prompted, by domain. */
   get leftOut(): Readonly<Record<DomainName, number>> {
     return this.#drawer.leftOut;
   }
 
-  /** For domains with a curriculum. */
+  /** State of each curriculum, for domains that have one. */
   get curricula(): Readonly<Record<DomainName, CurriculumFacts>> {
     return Object.fromEntries([...this.#choosers].map(([domain, chooser]) => [domain, chooser.facts()]));
   }
@@ -167,7 +169,7 @@ export class Pipeline {
     return { verifier: this.#progress.verifying.groups, batcher: this.#settled.length };
   }
 
-  /** Processes that judge at the same time, by now. */
+  /** Current number of processes that judge at the same time. */
   get workers(): number {
     return this.#parts.verifiers.workers ?? verifierWorkers(this.#parts.recipe);
   }

@@ -14,7 +14,7 @@ export interface UpdateReport {
   /** Index of the epoch, from 0. */
   readonly epoch: number;
   readonly groups: number;
-  /** N, with masked rollouts, and those that it trained on. */
+  /** N, which includes masked rollouts; `rollouts` counts only those that the update trained on. */
   readonly sequences: number;
   readonly rollouts: number;
   readonly tokens: number;
@@ -91,7 +91,7 @@ export async function updatePolicy(
   }
   const report = sum.report();
   if (!report.skipped && trainer.version === before) {
-    // the last update was skipped, and with it the version and the publication of those before it
+    // the last update was skipped, so it neither raised the version nor published the updates before it
     await trainer.setVersion(before + 1);
     if (engine !== undefined) await trainer.publish(engine);
   }
@@ -99,8 +99,8 @@ export async function updatePolicy(
 }
 
 /**
- * Divides the kept groups of a batch into at most `parts` consecutive runs whose sizes differ by at most one group.
- * Omits a run whose rollouts are all masked.
+ * Divides the kept groups of a batch into at most `parts` consecutive parts whose sizes differ by at most one
+ * group. Omits a part whose rollouts are all masked.
  */
 export function miniBatches(
   groups: readonly SettledGroup[],
@@ -122,7 +122,7 @@ export function miniBatches(
   return out;
 }
 
-/** The trainer's input for one update of several. @param old [T] of the whole batch */
+/** The trainer's input for one update of several. @param old [T] old log-probs of the whole batch */
 export function updateData(
   { batch: { data }, firstSequence, firstToken }: MiniBatch,
   whole: AssembledBatch,

@@ -12,7 +12,7 @@ export interface SavedChoices {
   readonly problems: readonly (readonly [string, number, number, number | null, number | null])[];
 }
 
-/** Place of a curriculum in its run; keys its draws. */
+/** Keys the random draws of one domain's curriculum in a run. */
 export interface ChoicePlace {
   readonly seed: number;
   /** Index of the domain in the recipe. */
@@ -23,7 +23,7 @@ interface Seen {
   draws: number;
   attempts: number;
   solveRate: number | undefined;
-  /** Step that its last group was settled for. */
+  /** Step at which the problem's last group settled. */
   last: number | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface SavedDraws {
   readonly nextGroup: number;
   /** Next index in each domain's source. */
   readonly cursors: Readonly<Record<DomainName, number>>;
-  /** Problems passed over because they cannot be asked, by domain. */
+  /** Number of problems skipped because they cannot be prompted, by domain. */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
   /** States of the choosers, for domains with a curriculum. */
   readonly choices?: Readonly<Record<DomainName, SavedChoices>> | undefined;
@@ -29,7 +29,7 @@ export interface DrawerOptions {
   readonly choosers?: ReadonlyMap<DomainName, Pick<ProblemChooser, "next" | "saved">>;
 }
 
-/** The domain of the next group. */
+/** Picks the domain of the next group. */
 export interface DomainPicker {
   pick(): DomainName;
   /** The step that takes the next batch; required if a curriculum chooses. */
@@ -108,7 +108,7 @@ export class ProblemDrawer {
     return this.#options.choosers?.get(domain)?.next(this.#sampler.step ?? 0) ?? cursor;
   }
 
-  /** Problems passed over since the run began, by domain; only domains that had any. */
+  /** Number of problems skipped since the run began, by domain; only domains that had any. */
   get leftOut(): Readonly<Record<DomainName, number>> {
     return Object.fromEntries(this.#leftOut);
   }

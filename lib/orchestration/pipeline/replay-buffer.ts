@@ -11,12 +11,12 @@ const ROUNDING = 1e-9;
 type Rule = Recipe["training"]["replayBuffer"];
 
 /**
- * The kept groups of the last `maxAge` steps. Each step trains, in addition to its K fresh kept groups, on R =
- * min(groups here, floor(K share / (1 - share)))
- * of them, drawn uniformly without replacement by (seed, step). A step's draw is a function of what earlier steps
- * trained, so that a resumed run and a replay draw the same.
- * Source: age bound and fresh groups first as in Yoo et al. 2026 (arXiv 2606.04560); whole groups of recent steps,
- * with the sampler's log-probs in the ratio, as in Sun et al. 2025 (arXiv 2506.05316).
+ * The kept groups of the last `maxAge` steps. In addition to its K fresh kept groups, each step trains on
+ * R = min(groups in the buffer, floor(K share / (1 - share)))
+ * of them, drawn uniformly without replacement by (seed, step). A step's draw is a function of what earlier
+ * steps trained, so that a resumed run and a replay draw the same.
+ * Source: age bound and fresh groups first as in Yoo et al. 2026 (arXiv 2606.04560); whole groups of recent
+ * steps, with the sampler's log-probs in the ratio, as in Sun et al. 2025 (arXiv 2506.05316).
  */
 export class ReplayBuffer {
   readonly #rule: Rule;
@@ -25,8 +25,8 @@ export class ReplayBuffer {
   #groups: readonly ReplayedGroup[];
 
   /**
-   * @param groups of earlier steps, each step's in the order of their numbers
-   * @param keep steps for which groups are kept, if later steps use a rule with a greater age
+   * @param groups kept groups of earlier steps, by group number within each step
+   * @param keep number of steps for which groups are kept, if later steps use a rule with a greater age
    */
   constructor(
     {

@@ -38,7 +38,7 @@ export interface PolicyUpdate extends AssembledBatch {
   readonly entropyCoef: number;
   /** Time for scoring by the reference policy; absent without one. */
   readonly referenceSeconds?: number;
-  /** The same for the teacher. */
+  /** Time for scoring by the teacher; absent without one. */
   readonly teacherSeconds?: number;
   /** Gradient statistics, in steps that measure them. */
   readonly gradients?: GradientFacts;
@@ -68,7 +68,7 @@ export interface StepTrainerParts {
   readonly engine: EngineFace;
   readonly clock: Clock;
   readonly frozen?: FrozenScores;
-  /** Present if `objective.entropyControl` carries its coefficient from step to step. */
+  /** Gives the coefficient of the entropy bonus for each step. */
   readonly entropy: EntropyControl;
   readonly buffer: ReplayBuffer;
   /** Called when the new weights are on their way, before the next batch is asked for. */
@@ -117,10 +117,10 @@ export async function* trainSteps(
 }
 
 /**
- * Trains one step and publishes it unless it was skipped. Undefined if no group was kept, so that there is nothing to
- * train on.
- * @param parts `measured`: also measures gradients of domains if the recipe asks for it at this step; the step is the
- * same
+ * Trains one step and publishes it unless it was skipped. Undefined if no group was kept, so that there is
+ * nothing to train on.
+ * @param parts `measured`: also measures gradients of domains if the recipe asks for it at this step; this
+ * does not change the step
  */
 export async function trainBatch(
   batch: StepBatch,
@@ -185,7 +185,7 @@ const referenceData = ({ logprobs: referenceLogprobs, ...distributions }: Teache
   ...distributions,
 });
 
-/** The teacher's term of a step's loss, which recorded options lack: a replay scores with the teacher again. */
+/** The teacher's term of a loss; recorded options lack it, since a replay scores with the teacher again. */
 const teacherTerm = ({ teacher }: Recipe): Pick<StepOptions, "divergence"> =>
   teacher?.divergence ? { divergence: { coef: teacher.coef, beta: teacher.divergence.beta } } : {};
 
@@ -246,7 +246,7 @@ export function stepOptions(
   };
 }
 
-/** Names whose sample it was: "math problem 17 (chain, level 2), attempt 3". */
+/** Names a rollout: "math problem 17 (chain, level 2), attempt 3". */
 export function nameRollout({ rollout: { problem, attempt } }: ScoredRollout): string {
   return `${problem.domain} problem ${problem.id} (${problem.family}, level ${problem.level}), attempt ${attempt}`;
 }

@@ -23,11 +23,12 @@ export function taughtBatch(
 }
 
 /**
- * The batch with advantages from a teacher: of each sampled token rewardCoef * (its rollout's advantage) +
- * coef * (g - the mean of g over its group's sampled tokens), g = log p_teacher - log p_sampler, in float64 and rounded
- * once. The mean of -g under the sampler is KL(sampler || teacher) of the next token (Agarwal et al. 2024, "On-Policy
- * Distillation of Language Models"; as in "On-Policy Distillation", Thinking Machines 2025, later tokens are not summed).
- * The group's mean is a baseline: g alone is negative nearly everywhere, and its gradient mostly noise.
+ * The batch with advantages from a teacher: each sampled token gets rewardCoef * (its rollout's advantage) +
+ * coef * (g - the mean of g over its group's sampled tokens), g = log p_teacher - log p_sampler, in float64
+ * and rounded once. The mean of -g under the sampler is KL(sampler || teacher) of the next token (Agarwal et
+ * al. 2024, "On-Policy Distillation of Language Models"; as in "On-Policy Distillation", Thinking Machines
+ * 2025, later tokens are not summed). The group's mean is a baseline: g alone is negative nearly everywhere,
+ * and its gradient mostly noise.
  * @param teacherLogprobs [T] natural logs at the temperature of training
  */
 function taughtTokens(

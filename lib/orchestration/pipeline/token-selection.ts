@@ -2,7 +2,7 @@ import type { Recipe } from "../../config/index.ts";
 import type { TrainingBatch } from "../../native/face.ts";
 import { CounterRandom } from "../../random.ts";
 
-/** [T] each of a step's tokens under the weights before it. */
+/** [T] values of a step's tokens under the weights before the step. */
 export interface FirstPass {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array;

@@ -3,28 +3,31 @@ import type { ScoredRollout } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import type { SettledGroup } from "./grouper.ts";
 
-/** A step's data for the trainer, and whose each sequence is. */
+/** A step's data for the trainer, and the rollout of each sequence. */
 export interface AssembledBatch {
   /** Sequence i is rollout i. */
   readonly rollouts: readonly ScoredRollout[];
-  /** [S] number of the group that sequence i is of, ascending. */
+  /** [S] group number of each sequence, ascending. */
   readonly groupOf: Int32Array;
   readonly data: TrainingBatch & {
     readonly behaviorLogprobs: Float32Array;
     readonly advantages: Float32Array;
-    /** [T]; 0 where the mask is. */
+    /** [T]; 0 where the mask is 0. */
     readonly tokenAdvantages: Float32Array;
-    /** N: sequences here and masked ones, which count but are not in the arrays. */
+    /** N: number of sequences, including masked ones, which are not in the arrays. */
     readonly sequences: number;
   };
-  /** [T] natural logs under the teacher, which `data.tokenAdvantages` has in it already; absent without one. */
+  /**
+   * [T] natural log-probs under the teacher, already part of `data.tokenAdvantages`; absent without a
+   * teacher.
+   */
   readonly teacherLogprobs?: Float32Array;
 }
 
 /**
- * Concatenates the rollouts of the kept groups, prompt then response, with mask 1 on the response tokens that the
- * policy sampled; every such token of a sequence has its advantage. Masked rollouts are not included: they only count
- * in the numbers of sequences and of group members, so that no other rollout gains weight.
+ * Concatenates the rollouts of the kept groups, prompt then response, with mask 1 on the response tokens that
+ * the policy sampled; every such token has its sequence's advantage. Masked rollouts are not included: they
+ * only count in the numbers of sequences and of group members, so that no other rollout gains weight.
  * @param drGrpoNormalizer tokens, L of the recipe
  */
 export function assembleBatch(groups: readonly SettledGroup[], drGrpoNormalizer: number): AssembledBatch {

@@ -110,7 +110,7 @@ class VerificationQueue {
   }
 }
 
-/** A loop: flatMap makes a call per group. */
+/** A loop, since flatMap would make a call per group. */
 function allRollouts(groups: readonly GroupRollouts[]): Rollout[] {
   const all: Rollout[] = [];
   for (const { rollouts } of groups) for (const rollout of rollouts) all.push(rollout);

@@ -4,7 +4,7 @@ import { expandedRuns, versionRuns } from "./version-runs.ts";
 
 type Numbers = Int32Array | Float32Array | Uint32Array;
 
-/** Tokens of attempts as arrays of a message: 12 bytes a token, and versions as runs. */
+/** Encodes attempts' tokens as sections of a message: 12 bytes per token, and weight versions as runs. */
 export function attemptSections(all: readonly AttemptTokens[]): Record<string, Section> {
   return {
     attempts: Int32Array.from(all, ({ attempt }) => attempt),

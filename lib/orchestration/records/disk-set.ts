@@ -8,8 +8,8 @@ const FIRST_SLOTS = 1 << 12;
 const PROBE = 32;
 
 /**
- * A set of hashes in a file instead of memory: open addressing with linear probing, at most half full. The file is
- * unlinked once it is open, so it disappears with its owner, however that ends.
+ * A set of hashes in a file instead of memory: open addressing with linear probing, at most half full. The
+ * file is unlinked once it is open, so it disappears with the process that owns it, even after a crash.
  */
 export class DiskSet implements Disposable {
   readonly #path: string;

@@ -35,9 +35,12 @@ export type RunEvent =
       readonly h?: readonly number[];
       /** Episodes among `r`, null for other rollouts; absent if there are none. */
       readonly o?: readonly (LoggedEpisode | null)[];
-      /** Instead of `j` in those: attempts without a verdict. */
+      /** In logs without `j`: attempts without a verdict. */
       readonly u?: readonly number[];
-      /** Resumed ones of `r`: [attempt, token, ...], with each first token that was sampled from recomputed keys. */
+      /**
+       * Resumed rollouts among `r`: [attempt, index, ...], the index of each token where sampling went on
+       * from recomputed keys.
+       */
       readonly t?: readonly (readonly number[])[];
     }
   /** A step trained (or, without kept groups, only counted) these groups and led to version v. */
@@ -142,7 +145,7 @@ export class EventLog {
     this.#lines.push(() => JSON.stringify(stepEvent(outcome)));
   }
 
-  /** Throws HONE_ERR_IO: no space, or the log was deleted meanwhile. */
+  /** Throws HONE_ERR_IO if the disk is full or the log was deleted. */
   flush(): void {
     if (this.#lines.length === 0 || !this.#file.isOpen) return;
     const lines = this.#lines.map((line) => `${typeof line === "string" ? line : line()}\n`).join("");
@@ -232,8 +235,9 @@ function parseEvent(line: string): RunEvent | undefined {
 }
 
 /**
- * Tokens at which the oldest key became younger: all keys were recomputed there. If the weights were the ones that
- * had computed them, nothing differs. A turn of an episode also begins like this, with its observation.
+ * Indices of the tokens at which the version of the oldest key rises: the engine recomputed all keys there. A
+ * recomputation under the weights that had computed them is not found, and changes nothing. The rise at an
+ * episode's observation, where a turn begins, is left out.
  */
 function resumedAt({ oldestKvVersions: oldest, episode }: Rollout): number[] {
   const at: number[] = [];

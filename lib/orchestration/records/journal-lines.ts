@@ -20,18 +20,18 @@ export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" |
    * for a generated problem a hash of its id, hence of seed and index. Absent in journals of older versions.
    */
   readonly identity?: string;
-  /** File and line of the row it is made of. */
+  /** File and line of the row from which the problem is made. */
   readonly row?: string;
   /** The first sixty characters of the question, with single spaces. */
   readonly begins?: string;
 };
 
-/** A completion in its group. Without a reward it was not scored, and trained nothing. */
+/** A completion in its group. Without a reward it was not scored and not trained on. */
 export interface TakenMember {
   /** Hash of the completion. */
   readonly completion: string;
   readonly attempt: number;
-  /** Sampled ones. */
+  /** Number of sampled tokens. */
   readonly tokens: number;
   /** [first token, version, first token, version, ...] */
   readonly versions: readonly number[];
@@ -41,7 +41,7 @@ export interface TakenMember {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** Cut, and left out of the loss (advantages.overlong: "mask"). */
+  /** Truncated, and left out of the loss (advantages.overlong: "mask"). */
   readonly masked?: true;
 }
 
@@ -50,7 +50,7 @@ export interface TakenGroup {
   /** Step number as in steps.jsonl, from 1. */
   readonly step: number;
   readonly group: number;
-  /** Hash of its problem. */
+  /** Hash of the group's problem. */
   readonly of: string;
   readonly submittedVersion: number;
   /** Reason why the group was not trained on. */
@@ -85,7 +85,7 @@ export interface CompletionKeys {
   readonly of: string;
 }
 
-/** @param step from 1. @param keysOf of a rollout of the group. */
+/** @param step from 1. @param keysOf returns the hashes of a rollout of the group and of its problem. */
 export function takenGroup(
   { request, group, rollouts }: SettledGroup,
   step: number,

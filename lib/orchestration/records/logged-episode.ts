@@ -34,7 +34,7 @@ export function givenRuns(given: Uint8Array): number[] {
   return runs;
 }
 
-/** The opposite, `length` entries. */
+/** The inverse of givenRuns: `length` entries, 1 inside the ranges. */
 export function givenOf(runs: readonly number[], length: number): Uint8Array {
   const given = new Uint8Array(length);
   for (let i = 0; i + 1 < runs.length; i += 2) given.fill(1, runs[i], runs[i + 1]);

@@ -4,8 +4,8 @@ import type { JudgedProblem } from "./journal-lines.ts";
 const BEGINNING_CHARS = 60;
 
 /**
- * Returns the identity (`identityOf`) of the problem of a journal line: in an older version derived from its prompt,
- * or without one from its id.
+ * Returns the identity (`identityOf`) of a journal line's problem. Lines of older versions lack it: it is
+ * then derived from the prompt, or without a prompt from the id.
  */
 export function identityOfLine({ id, domain, prompt, reference, identity }: JudgedProblem): string {
   if (identity !== undefined) return identity;

@@ -39,14 +39,14 @@ import { rlOptimizer } from "../setup/index.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
 
-/** First line of a file. */
+/** First line of a step's record. */
 export interface RecordedStep {
   readonly schema: 1;
   /** Step number as in steps.jsonl, from 1: checkpoints/step-<step> has the weights after it. */
   readonly step: number;
   readonly versionBefore: number;
   readonly version: number;
-  /** Lines that follow. */
+  /** Number of group lines that follow. */
   readonly groups: number;
   /** Absent if no group was kept. */
   readonly trained?: {
@@ -75,7 +75,7 @@ export interface RecordedGroup {
   readonly submittedVersion: number;
   readonly solveRate: number;
   readonly dropped?: DropReason;
-  /** Trained again: the step that trained it first, as in steps.jsonl, whose rewards and advantages it has. */
+  /** Group from the replay buffer: its first step as in steps.jsonl, which set its rewards and advantages. */
   readonly first?: number;
   /** Ids, int32 (see {@link decodeIds}). */
   readonly prompt: string;
@@ -101,16 +101,16 @@ export interface RecordedRollout {
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** True if it was truncated and excluded from the loss (advantages.overlong: "mask"). */
+  /** True if the rollout was truncated and excluded from the loss (advantages.overlong: "mask"). */
   readonly masked?: boolean;
   /** Place in the batch and weight in the loss; absent where it was not trained on. */
   readonly sequence?: number;
   readonly weight?: number;
   /** Log-probs of the frozen reference policy, float32, where the objective has a KL term. */
   readonly reference?: string;
-  /** The same for the teacher, if the recipe has one. */
+  /** Log-probs of the teacher, float32, if the recipe has one. */
   readonly teacher?: string;
-  /** Their divergences from the teacher's distributions, float32, where the recipe has `teacher.divergence`. */
+  /** Divergence from the teacher's distributions at each token, float32, with `teacher.divergence`. */
   readonly divergence?: string;
   /** Weights or penalties of its tokens, float32, if `objective.tokens` computed them. */
   readonly tokenWeights?: string;
@@ -123,9 +123,10 @@ const fileOf = (dir: string, step: number): string =>
   join(dir, RUN_FILES.rollouts, `step-${String(step).padStart(6, "0")}.jsonl`);
 
 /**
- * Writes the rollouts that a step trained on, and those it dropped: a file that is complete if it exists, under the
- * step's number in steps.jsonl. With `rollouts.record: "last:20"` then removes the files of all but the last 20
- * steps; a kill in between leaves more, which the next step removes. Throws HONE_ERR_IO naming the file.
+ * Writes the rollouts that a step trained on or dropped to a file named after the step's number in
+ * steps.jsonl; the file is complete if it exists. With `rollouts.record: "last:20"` then removes the files of
+ * all but the last 20 steps; a kill in between leaves more, which the next step removes. Throws HONE_ERR_IO
+ * naming the file.
  */
 export function writeRolloutRecord(dir: string, recipe: Recipe, outcome: StepOutcome): void {
   const path = fileOf(dir, outcome.step + 1);
@@ -198,7 +199,7 @@ function keptBy(dir: string): unknown {
   return config?.rollouts?.record;
 }
 
-/** First the step, then its groups. Throws HONE_ERR_IO; HONE_ERR_FORMAT naming a line that is not of a record. */
+/** Yields the step, then its groups. Throws HONE_ERR_IO; HONE_ERR_FORMAT naming a damaged line. */
 export async function* readRolloutRecord(
   dir: string,
   step: number,
@@ -311,7 +312,7 @@ function judged(scored: ScoredRollout | undefined) {
   return { verdict, reward, penaltyScale, penalty, advantage, ...(masked !== undefined && { masked }) };
 }
 
-/** Position of a kept group's trained rollouts in the batch, the first at `first`. */
+/** Places of a kept group's trained rollouts in the batch, from `first` on. */
 class Sequences {
   readonly #update: PolicyUpdate;
   readonly #recipe: Recipe;
@@ -341,13 +342,13 @@ class Sequences {
   }
 
   /**
-   * w in: loss = sum over sequences of w times the mean over the n tokens of the objective's term
+   * The weight w in: loss = sum over sequences of w times the mean over the n tokens of the objective's term
    * (docs/reference/recipe.md); with several updates, the loss of the update that contains the sequence.
    */
   #weight(sequence: number, n: number): number | undefined {
     const { data } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;
-    if (kind === "custom") return undefined; // only the function knows
+    if (kind === "custom") return undefined; // only the custom function knows the weight
     const totals = { ...updateOf(this.#update, sequence), normalizer: data.drGrpoNormalizer! };
     return weightInLoss({ kind, sequenceWeight }, totals, n, data.groupSizes![sequence]!);
   }
@@ -368,7 +369,7 @@ const tokenArrays = ({
   ["tokenPenalties", tokenPenalties],
 ];
 
-/** Totals of the update that a sequence of the batch is in; the same in every epoch. */
+/** Totals of the update that contains a sequence of the batch; every epoch has equal totals. */
 function updateOf({ data, report, updates }: PolicyUpdate, sequence: number) {
   let first = 0;
   for (const update of updates ?? []) {

@@ -13,7 +13,7 @@ export interface LoggedStep {
 /** A run reconstructed from its log, without the steps that a resume discarded. */
 export interface RunHistory {
   readonly steps: readonly LoggedStep[];
-  /** Steps in order, one stretch per recipe; undefined if the log does not say. */
+  /** Steps in order, one stretch per recipe; `recipe` is undefined if the log does not record it. */
   readonly stretches: readonly { readonly recipe: unknown; readonly steps: readonly LoggedStep[] }[];
   /** Source of each group's problem. */
   readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;

@@ -23,7 +23,7 @@ export interface FactSources {
   readonly verifierStats: () => Readonly<Record<string, VerifierStats>>;
   /** Progress of the trackers. */
   readonly deliveries?: () => StepFacts["trackers"];
-  /** Process ids that work for the run, except this one. */
+  /** Ids of the run's other processes. */
   readonly processes?: () => readonly number[];
   readonly clock: Clock;
 }
@@ -58,7 +58,7 @@ export class StepRecorder {
    * Reads values that are only available when a step has just ended, since the counters advance. The returned
    * function computes the facts later, so that the next step does not wait for it.
    * @param before seconds between the last step and this one, which count to this one
-   * @param evaluation one that has ended since the last step
+   * @param evaluation an evaluation that ended since the last step
    */
   gather(outcome: StepOutcome, before: BetweenSteps, evaluation?: EvaluationFacts): () => StepFacts {
     const { pipeline, clock, deliveries } = this.#from;
@@ -99,7 +99,7 @@ export class StepRecorder {
   }
 }
 
-/** A counter's owner at the end of a step, and of the step before. */
+/** A set of counters at the end of a step, and at the end of the step before. */
 interface Since<Stats> {
   readonly now: Stats;
   readonly earlier: Stats;
@@ -167,7 +167,7 @@ function verifierFacts({
 
 type JudgeStats = NonNullable<VerifierStats["judge"]>;
 
-/** Judge statistics since `then`; a budget is its current value. */
+/** Judge statistics since `then`; `budgetLeft` keeps its current value. */
 function judgeFacts(now: JudgeStats, then: JudgeStats | undefined): NonNullable<VerifierFacts["judge"]> {
   const since = (of: Exclude<keyof JudgeStats, "budgetLeft">) => now[of] - (then?.[of] ?? 0);
   return {

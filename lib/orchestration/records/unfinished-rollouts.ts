@@ -93,8 +93,9 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
   }
 
   /**
-   * Writes nothing once disposed: the engine of an abandoned stalled run may continue, and the descriptor may belong
-   * to another file by then. Throws HONE_ERR_IO naming the file: no space, or it was deleted meanwhile.
+   * Writes nothing once disposed: the engine of an abandoned stalled run may continue, and the descriptor may
+   * belong to another file by then. Throws HONE_ERR_IO naming the file if the disk is full or the file was
+   * deleted.
    */
   add({ group, problem, submittedVersion, begun }: GroupRequest, tokens: readonly AttemptTokens[]): void {
     if (this.#closed) return;
@@ -116,7 +117,7 @@ export class UnfinishedRollouts implements UnfinishedGroups, Disposable {
     closeSync(fd);
   }
 
-  /** Bytes that the file has. */
+  /** Size of the file in bytes. */
   get size(): number {
     return this.#file.size;
   }
@@ -167,7 +168,7 @@ function framed(message: Message): Uint8Array {
   return bytes;
 }
 
-/** The message there, without its prefix. */
+/** Reads the message at a place, without its length prefix. */
 function bytesAt(fd: number, { at, bytes }: Place): Uint8Array {
   const read = Buffer.alloc(bytes - PREFIX);
   for (let n = 0; n < read.length; ) {

@@ -58,7 +58,7 @@ export class VerdictJournal implements Disposable {
     if (append && stepsBefore !== undefined) this.#append([{ sitting: stepsBefore }]);
   }
 
-  /** The same verifiers; records their verdicts before returning them. */
+  /** Wraps verifiers: the journal records their verdicts before the caller gets them. */
   around(verifiers: Verifiers): Verifiers {
     return {
       verify: async (requests) => {
@@ -75,12 +75,12 @@ export class VerdictJournal implements Disposable {
     this.#append(requests.flatMap((request, i) => this.#lines(request, verdicts[i]!)));
   }
 
-  /** A further verdict on a completion that is there. */
+  /** Adds a verdict on a completion that the journal already has. */
   addVerdict(completion: string, version: number, verdict: Verdict): void {
     this.#append([{ verdict, on: completion, version }]);
   }
 
-  /** The groups of a step, in one write. @param step from 1. */
+  /** Records the groups that a step took, in one write. @param step from 1. */
   taken(groups: readonly SettledGroup[], step: number): void {
     const keysOf = (rollout: Rollout) => this.#keys.get(rollout) ?? keysOfCompletion(rollout);
     this.#append(groups.flatMap((group) => takenGroup(group, step, keysOf) ?? []));
@@ -92,7 +92,7 @@ export class VerdictJournal implements Disposable {
     this.#problems[Symbol.dispose]();
   }
 
-  /** Checked first: the index is closed with the file. */
+  /** Checked before the index of problems is used, which is closed with the file. */
   #expectOpen(): void {
     const { isOpen, path } = this.#file;
     if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);
@@ -141,7 +141,7 @@ function keysOfCompletion({ problem, finish, text }: VerificationRequest): Compl
   return { of, completion: contentHash(of, finish, text) };
 }
 
-/** A group's completions are of one problem. */
+/** Caches keys, since all completions of a group share one problem. */
 const problemKeys = new WeakMap<Problem, string>();
 
 function keyOfProblem(problem: Problem): string {
@@ -154,7 +154,9 @@ function keyOfProblem(problem: Problem): string {
   return key;
 }
 
-/** Entries of a journal, in its order: a completion once, when it was first judged, and then each verdict on it. */
+/**
+ * An entry of a journal, in the journal's order: a completion when it was first judged, or a verdict on it.
+ */
 export type JournalEntry = JournaledCompletion | JournaledVerdict;
 
 export interface JournaledCompletion {

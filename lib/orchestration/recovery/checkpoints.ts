@@ -26,7 +26,10 @@ export const checkpointName = (step: number): string => `step-${String(step).pad
 const NAME = /^step-(\d{6})$/;
 /** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
-/** reference-weights.ts may be writing such a file during the cleanup after a checkpoint. */
+/**
+ * Every name that a run creates here. LEFTOVER excludes the temporary folders of reference-weights.ts, which
+ * may be writing one during the cleanup after a checkpoint.
+ */
 const OURS = /^((step-\d{6}|warm-start)(\.aside-\d+)?|reference-\d{6,}(\.(tmp-\d+|trash))?)$/;
 
 interface Beginnings {
@@ -37,7 +40,7 @@ interface Beginnings {
 /** Rule for which old checkpoints are kept. */
 export interface KeepRule {
   readonly keepLast: number;
-  /** Steps divisible by it; 0: none. */
+  /** Steps divisible by this number are kept too; 0: none. */
   readonly keepEvery?: number;
 }
 
@@ -81,7 +84,7 @@ export class Checkpoints {
     else await model.fill(trainer);
   }
 
-  /** Newest first. */
+  /** Paths of the checkpoints, newest first. */
   list(): string[] {
     if (!existsSync(this.directory)) return [];
     const names = readdirSync(this.directory).filter((name) => NAME.test(name));
@@ -137,7 +140,10 @@ export class Checkpoints {
     return path;
   }
 
-  /** Like `save`, from a copy: resolves once the trainer has made the copy, to a promise of the path once it is written. */
+  /**
+   * Like `save`, but from a copy of the weights: resolves once the trainer has made the copy; `written`
+   * resolves to the path once the files are written.
+   */
   async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);

@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 import { RUN_FILES, RunLogReader, wholeLines } from "../../metrics/index.ts";
 import { Checkpoints } from "./checkpoints.ts";
 
-/** The recorded number of steps of a run without events.jsonl. */
+/** Stands for the last checkpoint's name in a run without events.jsonl. */
 const UNKNOWN = "";
 
 /**
@@ -30,7 +30,7 @@ export function expectCheckpoints(dir: string): void {
   );
 }
 
-/** Steps that a run folder has a record of, and its last checkpoint, by name. */
+/** The number of steps that a run folder records, and the name of its last checkpoint. */
 export function recordedSteps(dir: string): { readonly steps: number; readonly saved: string | undefined } {
   const events = join(dir, RUN_FILES.events);
   if (existsSync(events)) return fromEvents(events);

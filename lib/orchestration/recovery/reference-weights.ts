@@ -27,7 +27,7 @@ export class ReferenceWeights {
     });
   }
 
-  /** Removes weights of later steps, of an abandoned branch, and incomplete ones. */
+  /** Removes incomplete folders, and the weights of later steps, which an abandoned branch saved. */
   cut(step: number): void {
     for (const name of this.#names().filter((one) => LEFTOVER.test(one)))
       rmSync(join(this.#directory, name), { recursive: true, force: true });
@@ -54,7 +54,7 @@ export class ReferenceWeights {
     return existsSync(this.#directory) ? readdirSync(this.#directory) : [];
   }
 
-  /** Ascending. */
+  /** Steps with saved weights, ascending. */
   #steps(): number[] {
     const steps = this.#names().flatMap((name) => (NAME.test(name) ? [Number(NAME.exec(name)![1])] : []));
     return steps.sort((a, b) => a - b);

@@ -101,7 +101,7 @@ export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCo
   throw new HoneError("HONE_ERR_FORMAT", `${path}: data is not what a run records of its data sets`);
 }
 
-/** A run that does not record its arithmetic is of a version with f32 products; a GPU has its own. */
+/** Arithmetic that a run recorded; versions that recorded none computed products in f32. */
 export function recordedArithmetic({ versions }: Pick<StoredManifest, "versions">): Arithmetic {
   return versions["arithmetic"] === "bf16" ? "bf16" : "f32";
 }
@@ -153,7 +153,7 @@ export function keptMasking({ dir, resume = "never" }: FolderOptions): boolean |
   return maskedSchema.safeParse(inTodaysNames(readRunManifest(dir).config)).data?.rollouts.maskPadding;
 }
 
-/** A run recorded without a clock had templates that did not ask for it. */
+/** The date for chat templates; a run recorded without one had templates that do not use it. */
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 
 /**

@@ -210,7 +210,7 @@ class WayBack {
     this.#core = core;
   }
 
-  /** @param checkpoint undefined: the initial weights @param next the step that its weights are for */
+  /** @param checkpoint undefined: the initial weights @param next the step that follows it */
   async start(checkpoint: string | undefined, next: number): Promise<void> {
     const { trainer, model, recipe } = await this.#make(this.#recipeOf(next));
     const checkpoints = new Checkpoints(this.#dir);
@@ -254,7 +254,7 @@ class WayBack {
     );
   }
 
-  /** The reference as the step had it. */
+  /** Gives the reference the weights that it had at the step. */
   async #refer(step: number): Promise<void> {
     const { recipe, model } = this.#open!;
     if (this.#reference === undefined) return;

@@ -1,4 +1,4 @@
-/** A recorded run once more. */
+/** Replays recorded runs and recomputes their steps. */
 
 export {
   type BeforeStep,

@@ -16,7 +16,9 @@ export function loggedVerdicts({ j, p }: GroupEvent): Verdict[] | undefined {
   });
 }
 
-/** The verifiers of a replay: none are opened if the log has every verdict. Undefined: the recipe's. */
+/**
+ * The verifiers of a replay: ones that open nothing if the log has every verdict; undefined for the recipe's.
+ */
 export function judgesOf({ stretches }: RunHistory, given: Verifiers | undefined): Verifiers | undefined {
   const isLogged = ({ j }: GroupEvent) => j !== undefined;
   if (

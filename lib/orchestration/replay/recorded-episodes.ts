@@ -54,7 +54,7 @@ function recordedPartner({ f, c, o }: LoggedEpisode): Partner {
       const given = o[turn];
       return given === undefined ? { over: f } : { given: Int32Array.from(given.slice(1)) };
     },
-    verdict: async () => AS_IT_WAS, // the log's own takes its place
+    verdict: async () => AS_IT_WAS, // replaced by the logged verdict
   };
 }
 

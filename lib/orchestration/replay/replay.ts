@@ -216,7 +216,7 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
   );
 }
 
-/** Recorded results of a teacher that is not called again. */
+/** State carried into a stretch, and `said`: the recorded scores of a teacher that is not called again. */
 interface Told {
   readonly entropy: EntropyControl;
   readonly buffer: ReplayBuffer;
@@ -346,7 +346,7 @@ class Replay {
     );
   }
 
-  /** For logs without verdicts. */
+  /** Judges rollouts again, for logs without verdicts. */
   async #judgeAgain(rollouts: readonly Rollout[], logged: GroupEvent): Promise<Verdict[]> {
     const judged = await this.#resources.verifiers.verify(rollouts);
     return judged.map((verdict, i) => (logged.u?.includes(rollouts[i]!.attempt) ? LOST : verdict));

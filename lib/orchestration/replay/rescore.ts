@@ -59,7 +59,7 @@ export interface Rescoring {
 /** A completion without its text. */
 interface Outcome {
   readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
-  /** Present version of its verifier. */
+  /** Current version of its verifier. */
   readonly version: number;
   before: Verdict | undefined;
   after: Verdict | undefined;

@@ -13,7 +13,7 @@ export class Announcer {
   readonly #failed = new Set<keyof RunEvents>();
   #early: string[] = [];
 
-  /** Returns how to stop listening. */
+  /** Returns a function that removes the listener. */
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => unknown): () => void {
     const entry: Listener = (...args) => listener(...(args as unknown as RunEvents[E]));
     this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), entry]);

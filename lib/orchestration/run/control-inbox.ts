@@ -13,7 +13,7 @@ import type { Run } from "./run-interface.ts";
 const KEPT = 8;
 const NAME = /^[a-z0-9-]{1,60}\.json$/;
 
-/** The part of a run that can be asked for. */
+/** The part of a run that requests can control. */
 export type Controlled = Pick<Run, "pause" | "resume" | "checkpoint" | "stop" | "step">;
 
 /**
@@ -34,7 +34,7 @@ export class ControlInbox {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** The most recent ones, oldest first. */
+  /** Outcomes of the most recent requests, oldest first. */
   get outcomes(): readonly ControlOutcome[] {
     return this.#outcomes;
   }

@@ -9,8 +9,8 @@ export class DeferredTask {
   #failure: { readonly error: unknown } | undefined;
 
   /**
-   * Runs previously deferred work, then keeps `work` for the turn of the event loop after the next: the next one
-   * sends the work started until then, since a store batches the writes of one turn.
+   * Runs previously deferred work, then schedules `work` for the event-loop turn after the next: the next
+   * turn still sends the work started until then, since a store batches the writes of one turn.
    */
   defer(work: () => void): void {
     this.flush();

@@ -6,7 +6,7 @@ import { CounterRandom } from "../../random.ts";
 import type { DomainName, Problem } from "../../records.ts";
 import type { Model, RunResources } from "../setup/index.ts";
 
-/** A problem and how it is to be answered. */
+/** A problem and its demonstrated answer. */
 export interface Shown {
   readonly problem: Problem;
   /** Tokens after the prompt. */
@@ -35,7 +35,8 @@ export class Demonstrations {
   >;
 
   /**
-   * Throws HONE_ERR_CONFIG for a domain without a source of demonstrations. @param closing ends calls of environments
+   * Throws HONE_ERR_CONFIG for a domain without a source of demonstrations. @param closing aborts calls of
+   * environments
    */
   constructor(
     { seed, rollouts }: Pick<Recipe, "seed" | "rollouts">,
@@ -65,7 +66,7 @@ export class Demonstrations {
     });
   }
 
-  /** The index-th: a function of the recipe and the index. */
+  /** Returns demonstration `index`: a function of the recipe and the index. */
   async at(index: number): Promise<Shown> {
     const played = this.#played.get(this.#answers.domainOf(index));
     if (played === undefined) return this.#answers.demonstration(index);

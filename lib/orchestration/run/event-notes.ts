@@ -8,8 +8,9 @@ import type { RunProgress } from "./run-context.ts";
 const MOST_CHARS = 400;
 
 /**
- * Writes into the event log what people want to know and a replay does not need: the warm start, checkpoints, pauses,
- * warnings, and every control request. Control requests are written immediately, until this is disposed.
+ * Writes into the event log what users want to know and a replay does not need: the warm start, checkpoints,
+ * pauses, warnings, and every control request. Control requests are written immediately, until this is
+ * disposed.
  * @param earlier requests made before the log was open.
  */
 export function noteEvents(

@@ -78,7 +78,10 @@ export class Reference {
     this.#student = trainer;
   }
 
-  /** The teacher's weights have changed: passes its head to the student, if that computes the teacher's logits. */
+  /**
+   * To be called after the weights change: passes their head to the student, if the student computes the
+   * reference's logits.
+   */
   async loaded(): Promise<void> {
     const { objective } = this.#recipe;
     if (hasFullKl(objective) && objective.klTopK === undefined)

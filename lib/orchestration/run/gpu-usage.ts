@@ -37,7 +37,7 @@ export class GpuUsage {
   }
 }
 
-/** "1234, 81559, 97": MiB used, MiB in all, percent busy. */
+/** Parses "1234, 81559, 97": MiB used, MiB in all, percent busy. */
 export function parseUsage(output: string): Usage | undefined {
   const [used, total, busy] = output.split(",").map((cell) => Number(cell.trim()));
   if (!Number.isFinite(used) || !Number.isFinite(total)) return undefined;

@@ -14,7 +14,7 @@ interface Request {
 
 /** The state machine of a run: its current stage, and which requests the stage allows. */
 export class Lifecycle<Training extends { readonly isIdle: boolean }> {
-  /** No new prompts are drawn. A run may be paused at every stage. */
+  /** While true, no new prompts are drawn. A run may be paused at every stage. */
   paused = false;
   #stage: Stage<Training> = { at: "preparing" };
   #requests: Request[] = [];
@@ -32,7 +32,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     this.#stage = { at: "training", training };
   }
 
-  /** The run is a hook's until `work` is done: no step is running. */
+  /** Runs the work of a hook. No step is running until the work is done. */
   async inHook<T>(hook: string, work: () => Promise<T>): Promise<T> {
     const before = this.#stage;
     const held = { at: "hook", hook, training: this.training } as const;

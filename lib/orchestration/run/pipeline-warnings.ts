@@ -22,8 +22,8 @@ const SHOWN_ANSWERS = 3;
 const SHOWN_CHARS = 160;
 
 /**
- * Warns of a recipe that looks like a mistake, a model without a chat template and rows that cannot be used, and while it runs of groups that train nothing, answers that all score 0,
- * and prompts that are too long.
+ * Warns of a recipe that looks like a mistake, a model without a chat template and unusable rows; during the
+ * run, of groups that train nothing, answers that all score 0 and prompts that are too long.
  */
 export function pipelineWarnings(
   recipe: Recipe,

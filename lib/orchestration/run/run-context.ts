@@ -27,7 +27,7 @@ export interface RunProgress {
   step: number;
   /** Wall seconds of each phase. */
   readonly seconds: { warmStart: number; training: number };
-  /** Tokens when this session began. */
+  /** Token counts when this session began. */
   readonly before: { generated: number; trained: number };
   /** State that the metrics keep from step to step. */
   metrics: unknown;

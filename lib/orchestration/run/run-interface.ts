@@ -21,7 +21,7 @@ export interface RunOutcome {
   readonly version: number;
 }
 
-/** Request of a hook after a step. */
+/** What the hook after a step may request. */
 export type StepWish = "checkpoint" | "stop" | undefined;
 
 /**
@@ -45,7 +45,9 @@ export interface RunEvents {
   phase: readonly [name: "warm start" | "training" | "done", total: number];
   warmStart: readonly [progress: WarmStartProgress];
   step: readonly [record: StepRecord];
-  /** id: its ordinal in the run, from 0; step: the one that trained it or gave it up, as in the step's record. */
+  /**
+   * id: its ordinal in the run, from 0; step: the step that trained or dropped it, as in the step's record.
+   */
   group: readonly [group: RolloutGroup, of: { readonly id: number; readonly step: number }];
   checkpoint: readonly [path: string, step: number];
   warning: readonly [message: string];
@@ -73,8 +75,8 @@ export interface RunOptions {
   /** Aborting drains and saves, like `stop`. */
   readonly signal?: AbortSignal;
   /**
-   * In addition to those that the recipe names: sinks, which write synchronously, and trackers, which send in the
-   * background (docs/how-to/write-a-tracker.md).
+   * Sinks, which write synchronously, and trackers, which send in the background, in addition to the recipe's
+   * (docs/how-to/write-a-tracker.md).
    */
   readonly sinks?: readonly (Sink | Tracker)[];
   readonly hooks?: RunHooks;

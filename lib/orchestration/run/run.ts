@@ -180,7 +180,7 @@ class LiveRun implements Run {
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then(async (outcome) => {
-        await this.#lifecycle.end(); // while the folder is the run's
+        await this.#lifecycle.end(); // while the run still holds the folder
         await this.#lifecycle.training?.settled();
         await board.close(outcome.reason, `${outcome.steps} steps done`);
         return outcome;
@@ -274,7 +274,7 @@ class LiveRun implements Run {
   }
 }
 
-/** The weights of a checkpoint; the trainer that reads them is closed again. */
+/** Pins the weights of a checkpoint; the trainer that reads them is closed again. */
 async function pinCheckpoint({ resources, checkpoints }: RunContext, path: string): Promise<PinnedPolicy> {
   const trainer = resources.openTrainer();
   try {
@@ -286,7 +286,7 @@ async function pinCheckpoint({ resources, checkpoints }: RunContext, path: strin
   }
 }
 
-/** The trainer's weights on an engine of their own. */
+/** Publishes the trainer's weights to an engine of their own. */
 async function pinPolicy(resources: RunResources, trainer: TrainerFace): Promise<PinnedPolicy> {
   const { recipe, model, sources, sets, verifiers, plays, openGenerations } = resources;
   const generations = openGenerations();

@@ -39,8 +39,9 @@ export class Saving {
   }
 
   /**
-   * Begins a checkpoint of the trainer's state at this call: requests the copy before anything else, so later steps
-   * do not enter. Training may continue when this resolves. Rejects with the error that prevented the copy.
+   * Begins a checkpoint of the trainer's state at this call: requests the copy before anything else, so that
+   * the copy excludes later steps. Training may continue when this resolves. Rejects with the error that
+   * prevented the copy.
    */
   async begin(state: RunState): Promise<Saved> {
     const { resources, checkpoints, clock } = this.#context;
@@ -75,7 +76,7 @@ export class Saving {
     return this.#write(state);
   }
 
-  /** Waits for what is being written. Rejects as `raise` throws. */
+  /** Waits for writes in progress. Rejects with what `raise` throws. */
   async settle(): Promise<void> {
     await this.#writing;
     this.raise();

@@ -74,7 +74,7 @@ export class Training {
     const { resources, clock, stop, progress } = this.#context;
     const { recipe, trainer } = resources;
     const draining = () => this.pipeline.drain();
-    if (stop.signal.aborted) draining(); // while a reference was loaded, perhaps
+    if (stop.signal.aborted) draining(); // perhaps stopped while a reference was loaded
     stop.signal.addEventListener("abort", draining, { once: true });
     let moves = true;
     try {
@@ -96,12 +96,18 @@ export class Training {
     }
   }
 
-  /** True between steps. A step that begins meanwhile cannot change captured state, since a trainer's calls queue. */
+  /**
+   * True between steps. A step that begins during a save cannot change the saved state: the trainer runs its
+   * calls in order.
+   */
   get isIdle(): boolean {
     return this.#context.progress.step > 0 && !this.pipeline.isStepping;
   }
 
-  /** Resolves when the state is copied, with what resolves with the checkpoint's path. Call it between two steps. */
+  /**
+   * Call it between two steps. Resolves when the state is copied; `written` resolves with the checkpoint's
+   * path.
+   */
   async save(): Promise<Saved> {
     const state = this.#state();
     const { written } = await this.#saving.begin(state);
@@ -214,7 +220,10 @@ function checkpointIsDue({ resources, progress }: RunContext): boolean {
   return checkpoint.everySteps > 0 && progress.step % checkpoint.everySteps === 0 && !last;
 }
 
-/** Opens the run's records and its pipeline, trains, and closes them. @param state of the checkpoint it goes on from. */
+/**
+ * Opens the run's records and its pipeline, trains, and closes them. @param state state of the checkpoint
+ * that the run resumes from.
+ */
 export async function train(
   context: RunContext,
   lifecycle: Lifecycle<Training>,
@@ -271,7 +280,7 @@ export async function train(
   }
 }
 
-/** A run has something to save once it trains. */
+/** Error for a request to save a run that does not train yet. */
 export function nothingToSave(dir: string): HoneError {
   return new HoneError("HONE_ERR_STATE", `${dir}: a run that does not train yet has no state to save`, {
     hint: 'Ask after the first step, or let hooks.afterStep return "checkpoint".',

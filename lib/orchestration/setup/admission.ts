@@ -5,15 +5,16 @@ import type { Problem } from "../../records.ts";
 import type { PromptFormat } from "../../text/index.ts";
 import { encodePrompt } from "./prompts.ts";
 
-/** The part of a recipe that decides. */
+/** The recipe's fields that decide which rows are usable. */
 export interface RunLimits {
   readonly rollouts: { readonly maxPromptTokens: number };
   readonly verification: { readonly modules: Readonly<Record<string, string>> };
 }
 
 /**
- * Keeps rows of data sets that a run can use: the verifier can read their reference, and the prompt can be encoded and is short enough.
- * Verifiers of the user's own (verification.modules) are not asked, they live in workers.
+ * Admits rows of data sets that a run can use: the verifier can read their reference, and the prompt can be
+ * encoded and is short enough. Does not ask verifiers of the user's own (verification.modules), which live in
+ * workers.
  */
 export function admissionOf(
   { rollouts: { maxPromptTokens }, verification: { modules } }: RunLimits,
@@ -35,7 +36,7 @@ export function admissionOf(
 
 const MOST_KEPT = 1 << 13;
 const LONGEST_KEPT = 64;
-/** One reference in this many must have been seen before. */
+/** The cache is used only while at least one reference in this many is found in it. */
 const LEAST_FOUND = 4;
 
 /** Recent faults of short references, many of which are equal. */

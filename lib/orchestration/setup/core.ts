@@ -37,7 +37,10 @@ export interface Core {
   trainer(config: ModelConfigJson, options: TrainerOptions): TrainerFace;
   /** Absent if the core is entirely in this process. */
   processes?(): CoreProcesses;
-  /** Opens the hosts that judge, at most `workers` jobs a host at a time. Absent, or undefined, where this process has a pool. */
+  /**
+   * Opens verifier hosts, each with at most `workers` jobs at a time. Absent or undefined if this process has
+   * a pool.
+   */
   verifierHosts?(workers: number): JobPlace | undefined;
 }
 
@@ -47,7 +50,7 @@ export async function nativeCore(): Promise<Core> {
 }
 
 /**
- * @param arithmetic of the run: arithmeticOf, or the recorded one
+ * @param arithmetic the run's: from arithmeticOf, or the recorded one
  * @param tokenBytes called only if stop strings need them: slow for a large vocabulary
  * @param use "evaluation" allocates for the contexts of evaluation, which may be longer than training's
  */

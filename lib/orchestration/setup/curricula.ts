@@ -8,7 +8,7 @@ import { moduleUrl } from "../../user-module.ts";
 
 /** Facts about a problem from which its weight is computed. */
 export interface ProblemHistory {
-  /** The same for the same question and reference, in every run. */
+  /** Equal in every run for the same question and reference. */
   readonly identity: string;
   /** Exponential average of its groups' solve rates; undefined before the first. */
   readonly solveRate: number | undefined;
@@ -24,7 +24,7 @@ export interface ProblemHistory {
   readonly step: number;
 }
 
-/** Weight of a problem among the domain's, 0 or above: it is drawn in proportion to it. */
+/** Computes a problem's weight, 0 or above; a domain's problems are drawn in proportion to their weights. */
 export type WeightFunction = (problem: ProblemHistory) => number;
 
 /** The problems of a domain that are chosen among, and how. */

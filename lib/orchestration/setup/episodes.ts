@@ -16,7 +16,7 @@ import { pythonPlace } from "../../user-module.ts";
 export interface Verifiers
   extends Pick<VerifierPool, "verify" | "stats">,
     Partial<Pick<VerifierPool, "pids">> {
-  /** Default: the number in the recipe. */
+  /** Number of workers. Default: the number in the recipe. */
   readonly workers?: number | undefined;
 }
 type Played = Pick<Recipe, "domains" | "python"> & {
@@ -37,8 +37,9 @@ export class Plays extends Map<DomainName, Play> implements Disposable {
 }
 
 /**
- * Environments and limits of the domains and validation sets that are played in several turns. An environment that is not in this process,
- * as in a recipe read from JSON, throws HONE_ERR_CONFIG when it is asked. Python starts with the first episode.
+ * Environments and limits of the domains and validation sets that are played in several turns. An environment
+ * that is not in this process, as in a recipe read from JSON, throws HONE_ERR_CONFIG when it is called.
+ * Python starts with the first episode.
  */
 export function playsOf(recipe: Played): Plays {
   const plays = new Plays();
@@ -94,7 +95,7 @@ export function expectEnvironments(recipe: Recipe): void {
   }
 }
 
-/** The given verifiers, except that an episode keeps the verdict of its environment. */
+/** Wraps verifiers so that an episode keeps the verdict of its environment. */
 export function besideEpisodes(verifiers: Verifiers): Verifiers {
   return {
     verify: async (requests: readonly (VerificationRequest & { readonly episode?: Episode })[]) => {

@@ -43,7 +43,7 @@ export async function localSource(
   return localSpec(spec, pinned, options);
 }
 
-/** The same for a data set whose kind is known. */
+/** Like localSource, for a data set whose kind is known. */
 export async function localSpec(
   spec: DatasetSpec,
   pinned: readonly HubOrigin[] = [],

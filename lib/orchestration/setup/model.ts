@@ -22,15 +22,18 @@ export interface Model {
   readonly prompts: PromptPlace;
   /** Model in the folder; undefined for a new model. */
   readonly origin: ModelOrigin | undefined;
-  /** Puts in the folder's weights and its adapter's, or fresh ones drawn with the recipe's seed. */
+  /**
+   * Loads the folder's weights, with its adapter's, or fresh ones drawn with the recipe's seed, into a
+   * trainer.
+   */
   fill(trainer: TrainerFace): Promise<void>;
 }
 
 /**
- * Throws HONE_ERR_CONFIG for a recipe that does not fit the model (vocabulary, context, stop ids), and what a folder's
- * files deserve: HONE_ERR_IO, HONE_ERR_FORMAT, HONE_ERR_UNSUPPORTED; for a name of the Hub also HONE_ERR_HUB. Of the
- * weights only a sample is read.
- * @param clock what chat templates take for now
+ * Throws HONE_ERR_CONFIG for a recipe that does not fit the model (vocabulary, context, stop ids), and for a
+ * faulty model folder HONE_ERR_IO, HONE_ERR_FORMAT or HONE_ERR_UNSUPPORTED; for a model of the Hub also
+ * HONE_ERR_HUB. Reads only a sample of the weights.
+ * @param clock current time for chat templates
  */
 export async function openModel(recipe: Recipe, clock = new Date()): Promise<Model> {
   const { model, chatTemplate, rollouts } = recipe;
@@ -63,7 +66,10 @@ export function templateWarning({ model, chatTemplate }: Recipe, format: PromptF
   return `${model.folder} has no chat template: prompts are plain text (chatTemplate.plain: true if that is meant, chatTemplate.file for a template)`;
 }
 
-/** Sizes as the config.json of the family that has these parts. @param vocabulary where the sizes name none. */
+/**
+ * Writes the sizes as a config.json of the model family that they match. @param vocabulary used if the sizes
+ * have none.
+ */
 export function newModelConfig(c: ModelSizes, vocabulary: number): ModelConfigJson {
   return JSON.stringify({
     model_type: familyOf(c),

@@ -41,7 +41,7 @@ interface OpenOptions {
   readonly prompts?: PromptPlace;
   /** Held-out problems of a resumed run, in place of the recipe's rule. */
   readonly heldOut?: HeldOut | undefined;
-  /** Likewise the commits of data sets of the Hub that it read. */
+  /** Commits of the Hub data sets that a resumed run read, in place of the recipe's revisions. */
   readonly commits?: HubCommits | undefined;
 }
 
@@ -146,7 +146,7 @@ type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards
   readonly play: Play | undefined;
 };
 
-/** Problems as the recipe has them judged. @param name of their domain or validation set. */
+/** The source's problems, judged as the recipe says. @param name of their domain or validation set. */
 function judged(
   source: ProblemSource,
   name: string,

@@ -11,7 +11,7 @@ import {
 
 /** The prompt format as plain data, so that every thread can open the same one. */
 export interface PromptPlace {
-  /** A model's folder, whose tokenizer and chat template these are; undefined for the built-in lexicon. */
+  /** Folder of the model whose tokenizer and chat template to open; undefined for the built-in lexicon. */
   readonly folder?: string | undefined;
   readonly chat?: ChatChoice | undefined;
   readonly stopIds?: readonly number[] | undefined;

@@ -15,7 +15,9 @@ export function encodePrompt(problem: Problem, format: PromptFormat, maxPromptTo
   return { problem, tokens };
 }
 
-/** Encodes a run's problems; what was encoded to see whether it fits is not encoded again. */
+/**
+ * Encodes a run's problems; keeps each encoding, so that a problem that `fault` checked is not encoded again.
+ */
 export class PromptEncoder {
   readonly #format: PromptFormat;
   readonly #maxPromptTokens: number;

@@ -31,9 +31,9 @@ export interface RunResources extends AsyncDisposable {
   readonly recipe: Recipe;
   /** Changes that the run makes by itself to fit this machine's memory (`chosen`). */
   readonly memory: Pick<MemoryPlan, "chosen">;
-  /** The recipe with these changes. They affect memory and time, and no computed number. */
+  /** The recipe with the changes of `memory`, which affect memory and time, but no computed number. */
   readonly placed: Recipe;
-  /** Time that chat templates take as now: when the run began. */
+  /** When the run began; chat templates take it as the current time. */
   readonly clock: Date;
   readonly model: Model;
   /** Undefined for a recipe without a teacher. */
@@ -149,7 +149,7 @@ function withChoices(recipe: Recipe, choices: Choices): Recipe {
 
 /**
  * Throws HONE_ERR_TRUST for a recipe of a folder that names modules or judges which the user has not allowed.
- * @param core whose hosts judge, if it has any; default: workers of this machine
+ * @param core its verifier hosts judge, if it has any; default: workers of this machine
  */
 export function openVerifiers(recipe: Recipe, core?: Pick<Core, "verifierHosts">): VerifierPool {
   expectTrustedRecipes([recipe], ["verifiers"]);

@@ -9,10 +9,10 @@ export function rewardPlans(recipe: Recipe): RewardPlan[] {
   return Object.keys(judgedOf(recipe)).flatMap((name) => rewardPlan(recipe, name) ?? []);
 }
 
-/** Merges both, because no validation set has the name of a domain. */
+/** Merges domains and validation sets, which never share a name. */
 const judgedOf = ({ domains, evaluation }: Recipe) => ({ ...evaluation.sets, ...domains });
 
-/** @param domain or validation set. Undefined where its problems name their verifiers. */
+/** Undefined if the problems name their verifiers. @param domain a domain or validation set */
 export function rewardPlan(recipe: Recipe, domain: string): RewardPlan | undefined {
   const { reward, rewards, range, solvedAt } = judgedOf(recipe)[domain]!;
   const functions = rewardFunctions(recipe);
@@ -72,7 +72,10 @@ export function verificationCalls(recipe: Recipe): (workers: number) => number {
 const giversOf = (recipe: Recipe): RewardGiver[] =>
   rewardPlans(recipe).flatMap(({ parts }) => parts.map(({ giver }) => giver));
 
-/** Throws HONE_ERR_CONFIG for a function that is not here, as in a recipe read from JSON, and for a judge's missing key. */
+/**
+ * Throws HONE_ERR_CONFIG for a reward function that is not in this process, as in a recipe read from JSON,
+ * and for a judge's missing key.
+ */
 export function expectRewards(recipe: Recipe): void {
   for (const giver of giversOf(recipe)) {
     if (giver.by === "judge") keyOf(giver.judge.apiKeyEnv);

@@ -25,7 +25,10 @@ export class TeacherEndpoint implements AsyncDisposable {
   readonly #options: EndpointOptions;
   readonly #topK: number;
 
-  /** Throws HONE_ERR_CONFIG if the variable with the key is not set. @param topK likeliest tokens of each; 0: none */
+  /**
+   * Throws HONE_ERR_CONFIG if the variable with the key is not set. @param topK likeliest tokens to request
+   * per position; 0: none
+   */
   constructor(options: EndpointOptions, topK: number) {
     const { apiKeyEnv } = options;
     const key = apiKeyEnv === undefined ? undefined : process.env[apiKeyEnv];
@@ -78,7 +81,7 @@ export class TeacherEndpoint implements AsyncDisposable {
     });
   }
 
-  /** Throws Error, which asks again, for an answer that is not of these tokens. */
+  /** Throws Error for an answer that does not match these tokens; the request is then retried. */
   #read(json: unknown, tokens: Int32Array, mask: Uint8Array): Scored {
     const choice = (json as { choices?: Record<string, unknown>[] } | null)?.choices?.[0] ?? {};
     return this.#options.api === "echo"
@@ -87,7 +90,10 @@ export class TeacherEndpoint implements AsyncDisposable {
   }
 }
 
-/** SGLang, and servers with `echo`: a log-prob for each token of the prompt, null for the first, then those generated. */
+/**
+ * Reads SGLang's answer, or that of a server with `echo`: a log-prob for each token of the prompt, null for
+ * the first, then those generated.
+ */
 function echoed(logprobs: unknown, tokens: Int32Array, mask: Uint8Array): Scored {
   const all = (logprobs as { token_logprobs?: unknown } | null | undefined)?.token_logprobs;
   if (!Array.isArray(all) || all.length < tokens.length)
@@ -99,7 +105,10 @@ function echoed(logprobs: unknown, tokens: Int32Array, mask: Uint8Array): Scored
   return { logprobs: scores, ids: new Int32Array(0), top: new Float32Array(0) };
 }
 
-/** vLLM: for each token of the prompt the likeliest by id, and the token itself; null for the first. */
+/**
+ * Reads vLLM's answer: for each token of the prompt the likeliest by id, and the token itself; null for the
+ * first.
+ */
 function listed(positions: unknown, tokens: Int32Array, mask: Uint8Array, k: number): Scored {
   if (!Array.isArray(positions) || positions.length !== tokens.length)
     throw new Error(

@@ -15,7 +15,7 @@ import type { Model } from "./model.ts";
 import { expectSentTeacher } from "./sent-distributions.ts";
 import { TeacherEndpoint } from "./teacher-endpoint.ts";
 
-/** The model whose log-probs a policy learns from: of a folder, or behind a server. */
+/** The model whose log-probs a policy learns from, loaded from a folder or behind a server. */
 export type Teacher = FolderTeacher | ServedTeacher;
 
 export interface ServedTeacher {
@@ -33,7 +33,7 @@ export interface FolderTeacher {
   /** Size of the model's vocabulary; the teacher's may have extra rows for ids that the model lacks. */
   readonly vocabulary: number;
   readonly beyond: number;
-  /** Puts in the folder's weights. */
+  /** Loads the folder's weights into a trainer. */
   fill(trainer: TrainerFace): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ function expectOneTokenizer(field: string, folder: string, student: Tokenizer): 
   );
 }
 
-/** The first id that the student can produce and the teacher reads differently. */
+/** Describes the first id that the student can produce and the teacher reads differently. */
 function firstDifference(teacher: Tokenizer, student: Tokenizer): string | undefined {
   const [theirs, ours] = [teacher.tokenBytes(), student.tokenBytes()];
   // special tokens have no bytes; their names are the same in every file format
