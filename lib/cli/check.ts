@@ -40,7 +40,7 @@ import { teacherStage } from "./teacher-check.ts";
 
 export interface DomainCheck {
   readonly questions: readonly string[];
-  /** Tokens, of the problems that can be asked. */
+  /** Tokens of the longest prompt, among the problems that can be prompted. */
   readonly longestPrompt: number;
   /** Number of problems examined, and how many of them cannot be prompted, for instance because they are too long. */
   readonly looked: number;
@@ -69,11 +69,11 @@ const SAMPLES = 3;
 const DEMONSTRATIONS = 20_000;
 
 /**
- * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations, memory,
- * one real step of the pipeline with a two-layer model of the same architecture, and whether `hone run` would work here.
- * Missing parts (weights, tokenizer, data sets) are replaced and named; no weights are downloaded. Throws what model, data and verifiers throw
- * for the recipe.
- * @param asksJudges whether language models that judge are asked a question
+ * A dry run: the model's files, every domain's data, prompts and verifiers on a few problems, demonstrations,
+ * memory, one real step of the pipeline with a two-layer model of the same architecture, and whether `hone
+ * run` would work here. Missing parts (weights, tokenizer, data sets) are replaced and named; no weights are
+ * downloaded. Throws what model, data and verifiers throw for the recipe.
+ * @param asksJudges whether each LLM judge is sent a question
  */
 export async function checkRecipe(recipe: Recipe, asksJudges = true): Promise<Findings> {
   await using rehearsal = await rehearse(recipe);
@@ -283,7 +283,7 @@ function gavePart(verdict: Verdict, name: string, isSum: boolean): string {
   return score === undefined ? "None: it does not apply" : `${Number(score.toPrecision(6))}`;
 }
 
-/** "short, weight 0.2: function short in the main process, ..." */
+/** Describes a reward: "reward short, weight 0.2: function short in the main process". */
 function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean): string {
   const which = isOneOfSeveral ? `reward ${name}, weight ${weight}` : "reward";
   const risk = giver.by === "function" ? ": an endless loop there holds up the whole run" : "";
@@ -328,8 +328,8 @@ function memoryStage(plan: MemoryPlan): Stage {
 const COLUMNS = 80;
 
 /**
- * A tick or a cross per stage; below it what was missing, rows left out, and the first question of the real data;
- * then warnings.
+ * Formats a tick or a cross per stage; below it what was missing, rows left out, and the first question of
+ * the real data; then warnings.
  */
 export function checkText({ stages, domains, warnings }: Findings): string {
   const width = Math.max(...stages.map(({ name }) => name.length));

@@ -23,10 +23,10 @@ export interface Stage {
 }
 
 const LAUNCH = { set: [], grace: 120, restarts: 20 } as const;
-/** Enough to see that the recipe moves. */
+/** Enough steps to show that the simulated run progresses. */
 const SIMULATED_STEPS = 25;
 
-/** "64 processes on 8 nodes of 8 GPUs". */
+/** Describes the processes of a recipe: "64 processes on 8 nodes of 8 GPUs". */
 export function shapeOf(recipe: Recipe): string {
   const count = processCount(expectRoles(recipe));
   const { nodes, gpusPerNode } = jobOf(recipe, "recipe.ts", LAUNCH);

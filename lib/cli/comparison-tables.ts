@@ -14,7 +14,10 @@ export interface ComparisonView {
   readonly columns: number;
 }
 
-/** Models beside each other, then each comparison with the first; changed problems with their texts in format "text". */
+/**
+ * Formats the models side by side, then each comparison with the first model, and in format "text" the texts
+ * of changed problems.
+ */
 export function comparisonText(
   models: readonly ModelSummary[],
   comparisons: readonly Comparison[],
@@ -37,7 +40,7 @@ const signed = (value: number, text: string): string => (value > 0 ? `+${text}` 
 const points = (value: number): string => signed(value, percent(value));
 const wholes = (value: number): string => signed(Math.round(value), tokens(value));
 
-/** Accuracy as the paper prints it, with the deviation over seeds in brackets: 78.3 (2.8). */
+/** Accuracy as the Apriel-Reasoner paper prints it, with the deviation over seeds in brackets: 78.3 (2.8). */
 function summaryTable(models: readonly ModelSummary[]): PlainTable {
   const suites = [...new Set(models.flatMap((model) => model.suites.map(({ suite }) => suite)))];
   return {
@@ -99,7 +102,10 @@ function lengthTable({ before, lengths }: Comparison): PlainTable {
   };
 }
 
-/** The paper's table 5: solve rates in percent, tokens of right and of wrong answers with their differences. */
+/**
+ * Table 5 of the Apriel-Reasoner paper: solve rates in percent, tokens of right and of wrong answers with
+ * their differences.
+ */
 function solveRateTable({ before, after, solveRates }: Comparison): PlainTable {
   const both = [before, after];
   const lengthsOf = (bin: { readonly before: number | undefined; readonly after: number | undefined }) => [
@@ -131,7 +137,7 @@ function solveRateTable({ before, after, solveRates }: Comparison): PlainTable {
 const rangeText = (from: number, to: number): string => `[${100 * from}, ${100 * to}${to === 1 ? "]" : ")"}`;
 
 const TABLE_OF = { difference: differenceTable, length: lengthTable, "solve-rate": solveRateTable } as const;
-/** In the order in which they are printed. */
+/** Tables in the order in which they are printed. */
 const TABLES = Object.keys(TABLE_OF) as (keyof typeof TABLE_OF)[];
 
 /** Sentences about problems and suites that only one side has and that the tables therefore leave out. */

@@ -26,7 +26,7 @@ import { isPathAlone, localSource, localSpec } from "../orchestration/index.ts";
 import type { Problem, Verdict } from "../records.ts";
 import { VerifierPool } from "../rewards/index.ts";
 
-/** Lengths of the questions in characters: the shortest, those at these shares, the longest. */
+/** Lengths of the questions in characters: the shortest, three percentiles, the longest. */
 export interface Lengths {
   readonly shortest: number;
   readonly p50: number;
@@ -39,9 +39,9 @@ export interface Lengths {
 export interface GoldCheck {
   readonly accepted: number;
   readonly rejected: readonly Tally[];
-  /** Could not be judged, by cause. */
+  /** Gold answers that could not be judged, by cause. */
   readonly unscored: readonly Tally[];
-  /** Rows without an answer. */
+  /** Number of rows without an answer. */
   readonly without: number;
 }
 
@@ -57,7 +57,7 @@ export interface SourceCheck {
 export interface DataCheckOptions {
   /** Ask the verifiers about the gold answers. Default true. */
   readonly gold?: boolean;
-  /** Default: one per core. */
+  /** Number of verifier processes. Default: one per core. */
   readonly workers?: number;
 }
 
@@ -65,7 +65,10 @@ export interface DataCheckOptions {
 const BATCH = 256;
 const MAX_REASON_CHARS = 160;
 
-/** The data sets of a recipe, by domain. One of the Hub that is named alone is downloaded, so that its kind is known. */
+/**
+ * The data sets of a recipe, by domain. Downloads a Hub data set that is given without a kind, to detect its
+ * kind.
+ */
 export async function datasetsOf({ domains }: Recipe): Promise<Map<string, DatasetSpec>> {
   const found = new Map<string, DatasetSpec>();
   for (const [domain, one] of Object.entries(domains)) {
@@ -142,7 +145,7 @@ class GoldJudge {
     await this.#judging;
   }
 
-  /** Begins with the rows that wait once those before them are judged. */
+  /** Begins to judge the queued rows once the previous batch is judged. */
   async #judgeNext(): Promise<void> {
     await this.#judging;
     this.#judging = this.#judge(this.#batch.splice(0));
@@ -188,7 +191,7 @@ class GoldJudge {
   }
 }
 
-/** The reasons against each form of an answer, each once. */
+/** The distinct reasons why the forms of an answer were rejected. */
 function reasonOf(verdicts: readonly Verdict[]): string {
   const said = verdicts.map((v) => (v.status === "unscored" ? v.cause : `${v.status}: ${v.reason}`));
   return [...new Set(said)].join(" / ").slice(0, MAX_REASON_CHARS);
@@ -200,7 +203,7 @@ function distribution(lengths: number[]): Lengths {
   return { shortest: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), longest: at(1) };
 }
 
-/** Writes what a source's `drops` names: the rows whose gold answer was rejected. */
+/** Writes a file for a source's option `drops`: the rows whose gold answer was rejected. */
 export function writeDrops(path: string, checks: readonly SourceCheck[]): void {
   writeFileSync(
     path,

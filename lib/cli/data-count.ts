@@ -25,16 +25,16 @@ export interface FilterCount {
 interface Source {
   readonly name: string;
   readonly kind: string;
-  /** Counts that the paper gives for its set of this kind. */
+  /** Counts that the Apriel-Reasoner paper gives for its set of this kind. */
   readonly paper?: PaperRows | undefined;
 }
 
 export interface CountedSource extends Source {
-  /** Files read; rows in them. */
+  /** Number of files read, and of rows in them. */
   readonly files: number;
   readonly rows: number;
   readonly filters: readonly FilterCount[];
-  /** Rows that pass all filters: held out, and for training. */
+  /** Rows that pass all filters: in all, held out, and for training. */
   readonly usable: number;
   readonly heldOut: number;
   readonly training: number;
@@ -49,7 +49,7 @@ export type SourceCount = CountedSource | UncountedSource;
 
 export const isCounted = (source: SourceCount): source is CountedSource => !("missing" in source);
 
-/** A row of the paper's table 1. */
+/** A row of table 1 in the Apriel-Reasoner paper. */
 export interface PaperRows {
   readonly rows: number;
   readonly says: string;
@@ -64,7 +64,9 @@ const PAPER_TABLE_1: Readonly<Record<string, PaperRows>> = {
   bfcl: { rows: 4_000, says: "BFCL v4 single-turn tasks (~4K)" },
 };
 
-/** A recipe's prompts as its own model encodes them, or why their lengths cannot be counted here. */
+/**
+ * A filter for prompts as the recipe's own model encodes them, or why their lengths cannot be counted here.
+ */
 export type PromptFilter = { readonly admit: Admission } | { readonly unknown: string };
 
 /** Reads the files of the recipe's model if they are on this machine; downloads nothing. */
@@ -111,7 +113,10 @@ export async function countDataset(
   return { name, kind, paper, files, rows, filters: filtersOf(report), ...split };
 }
 
-/** Verifiers of the user's own are not asked: they live in a run's workers. */
+/**
+ * Rejects rows whose reference the verifier cannot read. Verifiers of the user's own are not asked: they live
+ * in a run's workers.
+ */
 async function referencesOf(spec: DatasetSpec): Promise<Admission> {
   const { verifier: name } = readerOf(spec);
   const isJudged = needsReference(spec) && VERIFIERS.some((known) => known.name === name);
@@ -136,7 +141,10 @@ function filtersOf({ rows, bad, leftOut, duplicates }: DatasetReport): FilterCou
 
 const WIDTH = 56;
 
-/** One table per source: rows read, rows that each filter removed and kept, the split, and the paper's number. */
+/**
+ * One table per source: rows read, rows that each filter removed and kept, the split, and the Apriel-Reasoner
+ * paper's number.
+ */
 export function dataCountText(counts: readonly SourceCount[], notes: readonly string[] = []): string {
   return [...counts.flatMap((count) => [...sourceLines(count), ""]), ...notes].join("\n").trimEnd();
 }

@@ -21,7 +21,7 @@ export interface Diagnosis {
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGiB: number;
-  /** Sandbox that runs Python programs of the code domain, and why not a better one. */
+  /** Sandbox that runs Python programs of the code domain, and why a better one is not available. */
   readonly sandbox: string;
   readonly native?: NativeInfo;
   /** File of the native core, relative to the package. */

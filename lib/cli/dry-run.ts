@@ -41,7 +41,7 @@ export interface Rehearsal extends AsyncDisposable {
   readonly missing: ReadonlyMap<string, string>;
   /** Missing parts that a run cannot obtain by itself: all except a Hub model, which it downloads. */
   readonly required: ReadonlySet<string>;
-  /** Tokens and prompts are the model's own. */
+  /** True if the model's own tokenizer makes tokens and prompts. */
   readonly hasTokenizer: boolean;
 }
 
@@ -91,7 +91,7 @@ interface StandIn {
   readonly hasTokenizer: boolean;
 }
 
-/** Two, or as many as a hybrid needs for one that attends. */
+/** Two layers, or as many as a hybrid model needs to have one with attention. */
 const fewLayers = (sizes: ModelSizes) => ({ ...sizes, layers: Math.max(2, sizes.attentionEvery ?? 0) });
 
 /** A model folder with two layers; for a new model only its sizes change. No weights are downloaded. */
@@ -116,7 +116,10 @@ async function standInModel(recipe: Recipe, folder: string, missing: Map<string,
   return { model: small, here: small, hasTokenizer };
 }
 
-/** Sources where the files are, or sample rows; `few` has sample rows throughout. */
+/**
+ * The source of every domain, or sample rows where its files are missing; `few` has few rows for every
+ * domain.
+ */
 async function standInData({ domains, evaluation }: Recipe, folder: string, missing: Map<string, string>) {
   const whole: RecipeInput["domains"] = {};
   const few: RecipeInput["domains"] = {};
@@ -157,7 +160,10 @@ async function standInSource(field: string, source: Recipe["domains"][string]["s
   };
 }
 
-/** Gives domains, or validation sets, the rewards and environments that the recipe's author wrote, functions too. */
+/**
+ * Gives domains, or validation sets, the rewards and environments that the recipe's author wrote, including
+ * functions.
+ */
 function withRewards<T extends Judged>(made: Record<string, T>, written: Record<string, Judged>): void {
   for (const [name, one] of Object.entries(made)) {
     const { reward, rewards, environment, episode } = written[name] ?? {};
@@ -180,7 +186,10 @@ function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
 }
 
-/** Bytes of a large file that one step in small reads: the rest was read before it. */
+/**
+ * Bytes of a large file that the step of the small recipe reads; the check read the whole file before that
+ * step.
+ */
 const BEGINNING_BYTES = 1 << 20;
 
 /**

@@ -32,7 +32,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Maximum messages of an episode, default 3, and tokens of one. */
   readonly maxTurns?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
-  /** Default [42]. */
+  /** Sampling seeds. Default [42]. */
   readonly seeds?: readonly number[] | undefined;
   readonly attempts?: number | undefined;
   readonly limit?: number | undefined;
@@ -41,7 +41,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Verifier processes. Default 2. */
   readonly workers?: number | undefined;
   readonly device?: DeviceName | undefined;
-  /** Storage type storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
   readonly weights?: "f32" | "bf16" | undefined;
   /** Ask a server instead of an engine. */
   readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;
@@ -58,7 +58,7 @@ export interface Evaluated {
   readonly results: EvaluationResults;
 }
 
-/** The paper's. */
+/** Sampling settings of the Apriel-Reasoner paper. */
 const SAMPLING: Sampling = { temperature: 0.6, topP: 0.95, maxTokens: 32_768 };
 
 /**

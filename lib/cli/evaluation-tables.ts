@@ -13,7 +13,7 @@ export const span = (interval: Interval | undefined, of: (end: number) => string
 const last = (byK: Readonly<Record<string, number>> | undefined): [string, number] | undefined =>
   Object.entries(byK ?? {}).at(-1);
 
-/** Report of `hone eval`: a row a suite, then, if requested, its subjects and levels. */
+/** Report of `hone eval`: one row per suite, then, if requested, its subjects and levels. */
 export function resultsText(
   { suites }: EvaluationResults,
   by: readonly string[],

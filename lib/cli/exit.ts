@@ -52,7 +52,7 @@ export function isNonRetryable(error: unknown): boolean {
   return code === EXIT.usage || code === EXIT.data || isUnsupported;
 }
 
-/** Code, message and hint for people; for errors that are not ours also the stack. */
+/** Code, message and hint for the user; for an error that is not a HoneError also the stack. */
 export function explain(error: unknown): string {
   if (isUsage(error)) return `HONE_ERR_USAGE  ${error.message}\n  hint: --help lists the options.`;
   if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
@@ -67,7 +67,7 @@ export function explain(error: unknown): string {
   );
 }
 
-/** Wrapped to a terminal, and one line elsewhere. */
+/** Wraps a hint to the terminal's width; elsewhere keeps it on one line. */
 function hintLines(hint: string): string[] {
   const [first, ...rest] = flow(hint.split(" "), printedColumns(process.stderr) - HINT.length, " ");
   return [`${HINT}${first}`, ...rest.map((line) => `${" ".repeat(HINT.length)}${line}`)];
@@ -134,7 +134,7 @@ export function endAtSignals(): void {
  */
 export function endWithParent(): void {
   const hangUp = () => void process.kill(process.pid, "SIGHUP");
-  if (process.connected === false) hangUp(); // it ended while this one was loading
+  if (process.connected === false) hangUp(); // the parent ended while this process was loading
   if (process.channel === undefined || process.channel === null) return;
   process.once("disconnect", hangUp);
   process.channel.unref();

@@ -2,7 +2,7 @@ import type { ExplainedSettings, ExplainedToken, Explanation, GradientPart } fro
 import { type Style, textTable } from "../report/index.ts";
 import { visibleText } from "../shared/text/visible-text.ts";
 
-/** Text of `hone explain`: from verdict to gradient, then a row a token. */
+/** Text of `hone explain`: from verdict to gradient, then one row per token. */
 export function explanationText(explanation: Explanation, columns: number, style: Style): string {
   const { settings } = explanation;
   const lines = [

@@ -42,16 +42,17 @@ export interface RunExport extends ConvertReport {
   readonly source?: string;
   /** Difference from the initial weights, both as written; absent if the initial weights were not kept. */
   readonly change?: WeightChange;
-  /** The same difference in the checkpoint's f32. */
+  /** Difference from the initial weights in the checkpoint's f32. */
   readonly changeInF32?: WeightChange;
   /** The chat template of a run that sets its own: the exported folder includes it unless it has a fault. */
   readonly template?: Omit<RunTemplate, "text">;
 }
 
 /**
- * Writes a run's weights, adapters merged into them, as a folder that transformers loads, with a model card, for the
- * procedural vocabulary a tokenizer, and the chat template that the recipe named; then measures how much of the training survived rounding. `folderOf` finds the model that the recipe
- * names. Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such
+ * Writes a run's weights, with adapters merged into them, as a folder that transformers loads, with a model
+ * card, the chat template that the recipe named and, for the procedural vocabulary, a tokenizer; then
+ * measures how much of the training survived rounding. `folderOf` finds the model that the recipe names.
+ * Throws HONE_ERR_IO or HONE_ERR_FORMAT for the run folder, HONE_ERR_CHECKPOINT if there is no such
  * checkpoint, and what exportModel and `folderOf` throw.
  */
 export async function exportRun(

@@ -16,7 +16,7 @@ export interface GenerateRequest {
   readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
-  /** Storage type storage type of matrices, keys and values on the CPU. Default: the one in the folder's config.json. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the one in the folder's config.json. */
   readonly weights?: "f32" | "bf16";
   /** Overrides the folder's own chat template and end tokens. */
   readonly chat?: ChatChoice;
@@ -72,7 +72,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   return { text, promptIds: [...prompt], ids, logprobs, finish, tokensPerSecond };
 }
 
-/** Maximum tokens of the answer. */
+/** Returns the maximum number of tokens of the answer. */
 function tokensBehind({ length }: Int32Array, { directory, maxTokens }: GenerateRequest): number {
   const { maxPositions } = modelFacts(readModelFile(directory, "config.json"), directory);
   const room = maxPositions - length;

@@ -83,7 +83,7 @@ function absent(error: unknown): undefined {
 const guessed = (rows: readonly KeptRow[]): number[] =>
   rows.map(({ question }) => Math.ceil(question.length / CHARS_PER_TOKEN) + STEP);
 
-/** Tokens of the rows' prompts; of the folder, no weights are read. */
+/** Counts the tokens of the rows' prompts. Reads no weights from the folder. */
 function measured(folder: string, rows: readonly KeptRow[]): number[] {
   const encoder = new PromptEncoder(chatFormat(folder, openTokenizer(folder)), Number.MAX_SAFE_INTEGER);
   return rows.map((row) => encoder.encode({ ...row, domain: "any", verifier: "any", id: 0 }).tokens.length);

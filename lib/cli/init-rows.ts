@@ -14,7 +14,10 @@ import {
 import { HoneError } from "../errors.ts";
 import { isPathAlone, localPaths } from "../orchestration/index.ts";
 
-/** The reward of the rows in the recipe's form; a verifier is the one with the domain's name. */
+/**
+ * The reward for the rows in the recipe's form. The domain is named after a verifier, which then judges it by
+ * default.
+ */
 export type InitReward =
   | { readonly verifier: string }
   | { readonly python: string }
@@ -38,7 +41,7 @@ export interface InitRows {
 
 /** Asks for the answer in the form that mathematics is judged in. */
 const ASKS_FOR_BOX = "{task}\n\nPut your final answer in \\boxed{}.";
-/** Rows that are looked at. */
+/** Number of rows that are examined. */
 const LOOKED_AT = 200;
 /** Name of the domain whose rows a custom reward judges. */
 const OWN_DOMAIN = "mine";
@@ -63,10 +66,12 @@ export async function lookAtRows(data: string, reward: InitReward | undefined): 
   return expectRows(rows, data, told.kind === "jsonl" ? verifier : readerOf(spec).domain, spec);
 }
 
-/** Rows without an answer are of no kind for a verifier, though a reward may judge them. */
+/**
+ * Returns undefined for an unknown kind of rows if no reward is given: a reward could still judge such rows.
+ */
 function unknownKind(error: unknown, reward: InitReward | undefined): undefined {
   const isUnknown = HoneError.is(error) && error.code === "HONE_ERR_USAGE" && reward === undefined;
-  if (isUnknown && !error.message.endsWith(NEEDS_MAP)) return undefined; // else the hint has the map
+  if (isUnknown && !error.message.endsWith(NEEDS_MAP)) return undefined; // else the hint has the map that is missing
   throw error;
 }
 
@@ -110,7 +115,7 @@ function expectRows(
   };
 }
 
-/** The row as the template asks it. */
+/** The row with its question in the prompt template. */
 const asking = ({ messages: _, ...row }: KeptRow): KeptRow => ({
   ...row,
   question: ASKS_FOR_BOX.replace("{task}", () => row.question),

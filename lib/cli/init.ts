@@ -16,7 +16,7 @@ export interface InitAnswers {
   readonly reward?: string | undefined;
 }
 
-/** Throws HONE_ERR_USAGE for a file that is there already, or is not called as a recipe is. */
+/** Throws HONE_ERR_USAGE for a file that exists, or whose name is not that of a recipe. */
 export function expectNew(file: string): void {
   if (!/\.(?:[cm]?ts|[cm]?js|ya?ml)$/.test(file))
     throw new HoneError("HONE_ERR_USAGE", `${file}: a recipe that init writes ends in .ts, .mjs or .yaml`);
@@ -95,7 +95,10 @@ function withName(text: string): string {
   );
 }
 
-/** Names of a Python file's functions with a parameter of TRL's or verl's, or of all if none has one. */
+/**
+ * Names of a Python file's functions that take a reward parameter of TRL or verl; of all functions if none
+ * does.
+ */
 function rewardsIn(python: string): string[] {
   const functions = [...python.matchAll(/^(?:async )?def (\w+)\s*\(([^)]*)/gm)];
   const rewards = functions.filter(([, , parameters]) =>

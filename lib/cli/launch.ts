@@ -5,7 +5,7 @@ import { devicesANode, type Job, type JobFile, placeProcesses } from "../launch/
 import { writeWhole } from "../metrics/index.ts";
 import { honeCommand } from "./hone-command.ts";
 
-/** Options of `hone launch` whatever the launcher. */
+/** Options of `hone launch` for every launcher. */
 export interface LaunchFlags {
   /** Default: the number in the recipe. */
   readonly nodes?: number;

@@ -34,8 +34,8 @@ export async function startLivePage(
     ...(allowed.length === 0 ? [] : ["--allow", JSON.stringify(allowed)]),
   ];
   const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"], // the page's process may outlive this one, but this one's stderr must close at its exit
-    detached: true, // Ctrl-C is for the run, which has something to save; the page stays until it has
+    stdio: ["ignore", "pipe", "pipe", "ipc"], // a page that outlives this process must not keep its stderr
+    detached: true, // Ctrl-C then reaches only the run, which saves; the page stays until then
   });
   child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
   child.unref();
@@ -59,6 +59,6 @@ function lowerPriority(pid: number): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW);
   } catch {
-    // it has ended already
+    // the process has ended already
   }
 }

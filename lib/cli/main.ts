@@ -3,13 +3,13 @@
 import { readFileSync } from "node:fs";
 
 /**
- * Files that loading a verb has open at a time, with those of Node itself; with fewer an import fails half way, perhaps
- * when the verb is at work.
+ * Files that loading a verb has open at a time, with those of Node itself; under a lower limit an import
+ * fails midway, perhaps while the verb is at work.
  */
 const FILES_NEEDED = 256;
 /**
- * GiB of address space that V8 reserves for itself and its threads, and a small run needs; with less it crashes without
- * a message.
+ * GiB of address space that V8 reserves for itself and its threads and that a small run needs; with less, the
+ * process crashes without a message.
  */
 const ADDRESSES_NEEDED = 3;
 

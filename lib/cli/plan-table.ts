@@ -1,9 +1,15 @@
 import { CARDS, inUnits, type TableRow } from "../plan/index.ts";
 
-/** A few bytes more in a trainer's arrays are no news for the page. */
+/**
+ * Tokens are rounded down to thousands, so that a few more bytes in a trainer's arrays do not change the
+ * page.
+ */
 const THOUSAND = 1000;
 
-/** The table of docs/reference/models.md, "What fits one card": a row a model and a way to train it, a column a card, tokens in whole thousands. */
+/**
+ * The table of docs/reference/models.md, "What fits one card": one row per model and way to train it, one
+ * column per card, tokens in whole thousands.
+ */
 export function planTableText(rows: readonly TableRow[]): string {
   const head = ["model", "trained", "without keys and values", ...CARDS.map((card) => `${card} GB`)];
   const cell = (tokens: number) =>

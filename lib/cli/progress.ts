@@ -18,7 +18,7 @@ export interface ProgressOptions {
   readonly say?: (text: string) => void;
   /** True if the last line can be overwritten. Default: true if stderr is a terminal outside a CI service. */
   readonly isLive?: boolean;
-  /** Milliseconds. */
+  /** Returns the time in milliseconds. */
   readonly now?: () => number;
 }
 

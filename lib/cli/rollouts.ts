@@ -10,9 +10,9 @@ import {
 } from "../orchestration/index.ts";
 
 /**
- * Report of `hone rollouts`: a row a recorded step, or with `step` a row a rollout of it; as JSON lines the steps, or
- * the step and its groups with arrays in place of base64. Throws what the record's readers throw; HONE_ERR_USAGE for a
- * step without a record.
+ * Report of `hone rollouts`: one row per recorded step, or with `step` one row per rollout of that step; with
+ * `json` the steps, or the step and its groups, as JSON lines with arrays in place of base64. Throws what the
+ * record's readers throw; HONE_ERR_USAGE for a step without a record.
  */
 export async function* rolloutLines(
   dir: string,

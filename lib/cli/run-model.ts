@@ -23,7 +23,7 @@ const NOT_THE_MODEL = /^(?:manifest\.json|optimizer.*|README\.md)$/;
 const TEXT_FILES =
   /^(?:tokenizer.*|special_tokens_map|added_tokens|vocab|chat_template|generation_config)\.(?:json|jinja|model)$|^merges\.txt$/;
 
-/** The run a path is: its folder, or one of its checkpoints; undefined for anything else. */
+/** The run that a path names by its folder or one of its checkpoints; undefined for any other path. */
 export function runCheckpoint(path: string, wanted?: string): RunCheckpoint | undefined {
   const above = dirname(resolve(path));
   const within = basename(above) === "checkpoints" && existsSync(join(dirname(above), RUN_FILES.manifest));
@@ -75,7 +75,7 @@ export async function adapterBase(
   return await folderOf(recipe.model.folder!);
 }
 
-/** Merges a checkpoint of adapters into a checkpoint of all weights, removed when the process ends. */
+/** Merges adapters into a temporary checkpoint of all weights, which is removed when the process ends. */
 export async function mergedCheckpoint(
   found: RunCheckpoint,
   folderOf: (name: string) => Promise<string>,
@@ -99,8 +99,9 @@ export function vocabularyFiles({ recipe, checkpoint }: RunCheckpoint): TextFile
 }
 
 /**
- * A model folder of a run's weights: links to the checkpoint and to the texts of the model it went on from, or the
- * procedural vocabulary's; gone when the process ends. `folderOf` finds the model that the recipe names.
+ * Creates a temporary model folder for a run's weights: links to the checkpoint and to the tokenizer and
+ * template files of the initial model, or the files of the procedural vocabulary. `folderOf` finds the model
+ * that the recipe names.
  */
 export async function linkedModel(
   found: RunCheckpoint,

@@ -47,7 +47,10 @@ function differences({ dir, differs }: RunRow, columns: number): string[] {
   return flow([`${dir}:`, ...shown, ...more], columns, "  ");
 }
 
-/** Results with their spread, those of the last common steps, then the fields of the recipes. */
+/**
+ * Formats held-out results with their spread, training results over the last common steps, and the recipe
+ * fields that differ.
+ */
 export function diffText(difference: RunsDifference, columns: number): string {
   const { a, b, recipe, results, training } = difference;
   const side = (runs: RunsDifference["a"]) =>

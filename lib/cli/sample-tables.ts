@@ -73,7 +73,7 @@ function spoken({ turns, thought, response }: WholeSample): string[] {
   return [...(thought === undefined ? [] : [part("thought", thought)]), part("response", response)];
 }
 
-/** "3 from token 0, 4 from token 120" */
+/** Formats version runs: "3 from token 0, 4 from token 120". */
 function runsText(runs: readonly number[]): string {
   const pairs = runs.flatMap((token, i) => (i % 2 === 0 ? [`${runs[i + 1]} from token ${token}`] : []));
   return pairs.join(", ") || "-";
@@ -130,7 +130,7 @@ export function problemsText(
   return [...textTable({ head, rows }, columns), "", `${of} problems`].join("\n");
 }
 
-/** The groups of one problem, a row each. */
+/** The groups of one problem, one row each. */
 export function takingsText(takings: readonly Taking[], columns: number): string {
   const head = ["step", "group", "judged", "solved", "rate", "unscored", "cut", "reward", "tokens"];
   const rows = takings.map((one) => [

@@ -64,9 +64,9 @@ export interface Telling {
 }
 
 /**
- * Scores of the file's lines, in order. Throws what loadModel throws; HONE_ERR_IO for the file; HONE_ERR_DATA naming
- * the line that is no {"ids": [...]}, is too long or has an id outside the vocabulary; HONE_ERR_NON_FINITE naming the
- * line and the token whose log-probability is no number.
+ * Yields the scores of the file's lines, in order. Throws what loadModel throws; HONE_ERR_IO for the file;
+ * HONE_ERR_DATA naming the line that is no {"ids": [...]}, is too long or has an id outside the vocabulary;
+ * HONE_ERR_NON_FINITE naming the line and the token whose log-probability is no number.
  */
 export async function* scoreFile(
   directory: string,

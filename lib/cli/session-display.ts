@@ -8,7 +8,7 @@ async function takeRecords(run: Run): Promise<void> {
   try {
     for await (const _ of run);
   } catch {
-    // `run.finished` tells it
+    // `run.finished` reports the error
   }
 }
 
@@ -27,7 +27,7 @@ export class SessionDisplay {
     this.#silence = new Silence((line) => this.say(line));
   }
 
-  /** Names the defaults that act, and follows a run to its end. */
+  /** Lists the settings left at their defaults, and shows the run's progress to its end. */
   follow(run: Run): void {
     const defaults = Object.entries(leftAtDefault(run.recipe)).map(([field, value]) => `${field} ${value}`);
     if (defaults.length > 0) this.say(`left at their defaults: ${defaults.join(", ")}`);

@@ -81,7 +81,7 @@ export class SessionValidation {
     return this.#awaited;
   }
 
-  /** Once the evaluation that is under way has ended. */
+  /** Resolves once the evaluation in progress has ended. */
   settled(): Promise<void> {
     return this.#running;
   }

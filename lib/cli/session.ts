@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly overwrite?: boolean;
   readonly startFrom?: string;
   readonly signal?: AbortSignal;
-  /** Default: process.stdout, or stderr where a tracker of the recipe has stdout. */
+  /** Default: process.stdout, or stderr if a tracker of the recipe writes to stdout. */
   readonly terminal?: Terminal;
   /** Further work with the policy before training and after it. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
@@ -40,7 +40,7 @@ export interface SessionOptions {
   readonly hooks?: RunHooks;
   readonly core?: RunOptions["core"];
   readonly verifiers?: RunOptions["verifiers"];
-  /** Besides those the recipe names (docs/how-to/write-a-tracker.md). */
+  /** Sinks besides those that the recipe names (docs/how-to/write-a-tracker.md). */
   readonly sinks?: RunOptions["sinks"];
 }
 
@@ -50,13 +50,16 @@ export interface SessionResult {
   readonly summary: RunSummary;
   /** Path of the report; undefined if it could not be written, which does not end the session. */
   readonly report: string | undefined;
-  /** The signal came before the closing evaluation was done: `--resume` does the rest. */
+  /**
+   * True if the signal came before the closing evaluation was done; a session with `--resume` does the rest.
+   */
   readonly interrupted: boolean;
 }
 
 /**
- * A whole training session for people: warm start, evaluation on held-out problems, training, evaluation again;
- * progress on the terminal, the before/after table at the end, summary.json and report.html in the folder.
+ * A whole training session with its output: warm start, evaluation on held-out problems, training, evaluation
+ * again; progress on the terminal, the before/after table at the end, summary.json and report.html in the
+ * folder.
  */
 export async function trainAndEvaluate(recipe: Recipe, options: SessionOptions): Promise<SessionResult> {
   const session = new Session(recipe, options);
@@ -102,7 +105,7 @@ class Session {
     const { dir, signal, core } = this.#options;
     const free = () => expectClaimable(this.#options); // a single-process run locks its folder at once
     let held: Disposable | undefined;
-    using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // when all below is closed: trackers send until then
+    using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // last: trackers send until all below is closed
     await using processes = core === undefined ? await processesOf(this.#recipe, dir, free) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(
@@ -296,8 +299,8 @@ function unchanged({ steps, changedSteps }: RunSummary): string[] {
 }
 
 /**
- * The run's report, written by `hone report` in a process of its own, so that what it takes in memory does not add to what
- * this one holds. Ctrl-C does not reach it: it is in a process group of its own. Throws HONE_ERR_IO with what it said.
+ * Writes the run's report with `hone report` in a separate process, whose memory does not add to this one's.
+ * Ctrl-C does not reach that process: it has its own process group. Throws HONE_ERR_IO with its error output.
  */
 async function reportApart(dir: string): Promise<string> {
   const { path, execArgv } = ownModule("main", import.meta.url);
@@ -310,7 +313,10 @@ async function reportApart(dir: string): Promise<string> {
   throw new HoneError("HONE_ERR_IO", how, { hint: `\`hone report ${dir}\` writes it.` });
 }
 
-/** From the log's last step; nothing if there is none, or it cannot be read: the report says so. */
+/**
+ * Number of steps that changed the weights, from the log's last step; empty if the log has none or cannot be
+ * read, which the report states.
+ */
 function changedSteps(dir: string): Pick<RunSummary, "changedSteps"> {
   const log = join(dir, RUN_FILES.log);
   try {

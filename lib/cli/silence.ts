@@ -31,12 +31,14 @@ export class Silence {
     this.#nextMs = FIRST_MS;
   }
 
-  /** @param sentence what is waited for now; that is no progress */
+  /**
+   * Changes the sentence but not the timer, since this is no progress. @param sentence names the awaited work
+   */
   waits(sentence: string): void {
     this.#sentence = sentence;
   }
 
-  /** Says the sentence if it is time. */
+  /** Prints the sentence if it is due. */
   look(): void {
     const silentMs = this.#clock.now() - this.#sinceMs;
     if (this.#sentence === "" || silentMs < this.#nextMs) return;

@@ -4,7 +4,7 @@ import { networkOf } from "../plan/network.ts";
 import { gpuMachine, type Machine, type Outcomes, readMachine } from "../simulate/index.ts";
 import { recipeConfig } from "./recipe-config.ts";
 
-/** Source of the machine's description; neither: the recipe's hardware. */
+/** Source of the machine's description; without `fit` and `machine`: the recipe's hardware. */
 export interface MachineChoice {
   readonly fit?: string;
   readonly machine?: string;
@@ -20,7 +20,7 @@ export interface ChosenMachine {
   readonly measured?: { readonly steps: number; readonly seconds: number };
 }
 
-/** Throws HONE_ERR_USAGE if both are given, and the errors of reading or fitting. */
+/** Throws HONE_ERR_USAGE if both `fit` and `machine` are given, and the errors of reading or fitting. */
 export async function chooseMachine(
   recipe: Recipe,
   { fit, machine, answers }: MachineChoice,

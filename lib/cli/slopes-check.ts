@@ -9,14 +9,14 @@ export interface SlopesFinding {
   readonly said: string;
 }
 
-/** Log-probs and what they are compared with: all that a difference moves. */
+/** Log-probs of the policy and of the sampler: the inputs that the differences vary. */
 interface Point {
   readonly logprobs: Float64Array;
   readonly behaviorLogprobs: Float64Array;
 }
 
 const STEP = 1e-6;
-/** Relative to the largest slope; f64 differences of a smooth loss are a hundred times nearer. */
+/** Relative to the largest slope; f64 differences of a smooth loss are a hundred times closer. */
 const TOLERANCE = 1e-5;
 /** If the one-sided differences differ by more than this fraction of the largest slope, the loss has a kink between them. */
 const KINK = 1e-3;
@@ -25,8 +25,9 @@ const SPREADS = [1e-4, 4e-3, 0.3];
 
 /**
  * Compares a custom objective's slopes with central differences of the loss it returns, in f64, on a made-up
- * micro-batch of uneven sequences, one of them empty. If an objective stops the gradient through its ratios, as CISPO
- * does, the differences move the behaviour log-probs along. Tokens near a kink are left out.
+ * micro-batch of uneven sequences, one of them empty. If an objective stops the gradient through its ratios,
+ * as CISPO does, the differences shift the behaviour log-probs as well, which keeps the ratios constant.
+ * Tokens near a kink are left out.
  */
 export function checkSlopes(slopes: SlopesFunction, settings: SlopesSettings): SlopesFinding {
   try {

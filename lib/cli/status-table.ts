@@ -3,7 +3,7 @@ import { clip, flow, processTable } from "../report/index.ts";
 import type { RunStatus } from "../runs/index.ts";
 import { visibleText } from "../shared/text/visible-text.ts";
 
-/** A run at this moment for people, lines of at most `columns`. @param nowMs milliseconds since 1970 */
+/** Formats a run's current status, in lines of at most `columns`. @param nowMs milliseconds since 1970 */
 export function statusText(status: RunStatus, columns: number, nowMs: number): string {
   const { dir, name, state, steps, ofSteps, asOfMs, line, processes } = status;
   const of = ofSteps === undefined ? `${steps} steps` : `step ${steps} of ${ofSteps}`;

@@ -22,8 +22,8 @@ import { progress } from "./progress.ts";
 const SHOW_MS = 500;
 
 /**
- * The sweep that a file exports, or one of the recipe that it exports; `settings` apply to every cell. Throws
- * HONE_ERR_USAGE, ConfigError.
+ * Loads the sweep that a file exports, or a sweep of the recipe that it exports; `settings` apply to every
+ * cell. Throws HONE_ERR_USAGE, ConfigError.
  */
 export async function loadSweep(file: string, settings: readonly string[]): Promise<SweepDefinition> {
   const exported = await loadExport(file);
@@ -66,8 +66,9 @@ export interface SweepResult {
 }
 
 /**
- * Runs every cell of a grid over several seeds, what the folder has already excepted, and writes its page, tables and
- * figures. A run that fails is in `jobs` and stops no other. Throws ConfigError or HONE_ERR_USAGE before anything runs.
+ * Runs every cell of a grid over several seeds, except runs that the folder already has, and writes the
+ * sweep's page, tables and figures. A failed run is listed in `jobs` and does not stop the others. Throws
+ * ConfigError or HONE_ERR_USAGE before anything runs.
  */
 export async function sweep(options: SweepOptions): Promise<SweepResult> {
   const { recipe } = options;

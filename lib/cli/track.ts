@@ -19,7 +19,7 @@ export interface TrackerRow extends DeliveryState {
   readonly note?: string | undefined;
 }
 
-/** Fields read of the recipe that the folder keeps. */
+/** Fields that are read from the folder's recipe. */
 interface RecordedRecipe {
   readonly name: string;
   readonly seed: number;
@@ -30,7 +30,7 @@ interface RecordedRecipe {
 export interface SendOptions {
   /** Signal for all trackers together. */
   readonly signal: AbortSignal;
-  /** Time of one attempt. Milliseconds. */
+  /** Time limit of one attempt, in milliseconds. */
   readonly timeoutMs?: number;
   /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;

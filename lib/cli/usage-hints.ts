@@ -21,7 +21,7 @@ const MEANT: Readonly<Record<string, string>> = {
   view: "hone watch <run>",
 };
 
-/** "usage: hone eval --model <model> [options]", for every command below `hone`. */
+/** After an error, shows "usage: hone eval --model <model> [options]", for every command below `hone`. */
 export function showUsageAfterErrors(hone: Command): void {
   for (const command of hone.commands) {
     const needed = command.options

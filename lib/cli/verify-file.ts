@@ -11,13 +11,13 @@ import { rewardReader } from "./reward-cases.ts";
 
 export interface VerifyFileOptions {
   readonly domain: string;
-  /** One JSON object a line; blank lines are skipped. */
+  /** JSONL: one object per line; blank lines are skipped. */
   readonly file: string;
-  /** Judge by the reward that it gives the domain, cases { prompt, response, reference, finish }. */
+  /** Recipe whose reward for the domain judges cases { prompt, response, reference, finish }. */
   readonly recipe?: Recipe | undefined;
   /** Default: strict. */
   readonly compat?: Compat;
-  /** Default: one per core. */
+  /** Number of verifier processes. Default: one per core. */
   readonly workers?: number;
 }
 
@@ -28,9 +28,9 @@ const BATCH = 32;
 type Line = { readonly request: VerificationRequest } | { readonly fault: HoneError };
 
 /**
- * Yields the verdicts on a file of cases, in its order, while reading it; holds a few batches at most. A line that is
- * no case of its domain becomes unscored, and its error, naming the line, goes to `onFault`. Throws HONE_ERR_USAGE for
- * an unknown domain, HONE_ERR_IO when the file cannot be read.
+ * Yields the verdicts on a file of cases, in its order, while reading it; holds a few batches at most. A line
+ * that is not a case of the domain becomes unscored, and its error, naming the line, goes to `onFault`.
+ * Throws HONE_ERR_USAGE for an unknown domain, HONE_ERR_IO when the file cannot be read.
  */
 export async function* verifyFile(
   options: VerifyFileOptions,

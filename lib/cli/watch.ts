@@ -23,7 +23,7 @@ export interface WatchFlags {
   readonly host?: string;
   readonly json?: boolean;
   readonly trust?: boolean;
-  /** Modules of the run that starts this page, as JSON: its record may name them. */
+  /** JSON list of the modules of the run that starts this page; the folder's record may name only these. */
   readonly allow?: string;
   /** True if a run is about to begin in the folder, whose files may be those of an earlier run. */
   readonly coming?: boolean;
@@ -102,7 +102,10 @@ async function openWithin(ms: number, dir: string, wanted: LiveOptions): Promise
 /** File with the address of a run's page; private to its owner, since it holds the token. */
 const ADDRESS = "live.json";
 
-/** Also undefined for a file that was copied or unpacked here: its author would know the page's token. */
+/**
+ * Reads the address of the folder's last page. Undefined also for a file that was copied or unpacked here:
+ * its author would know the page's token.
+ */
 function readAddress(path: string): { readonly port: number; readonly token: string } | undefined {
   try {
     const { port, token, file } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;

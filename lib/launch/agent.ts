@@ -31,7 +31,7 @@ export interface AgentOptions {
   readonly launcherEnv: Pick<LauncherEnv, "nodeRank" | "nodes" | "launch">;
   /** Processes of this node. */
   readonly placements: readonly Placement[];
-  /** Set for a node that joins after the start: it brings these instead of placements, and leaves when it is told to. */
+  /** Processes of a node that joins after the start, instead of placements; it leaves when it is told to. */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
@@ -84,7 +84,7 @@ export async function runAgent(options: AgentOptions): Promise<number> {
     follow(options, rendezvous, gone.signal),
   ]);
   const end = own === PROCESS_EXIT.config ? own : code; // the recipe of this node may be the wrong one
-  if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // who comes late waits in vain
+  if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // otherwise late agents wait
   return end;
 }
 
@@ -245,8 +245,8 @@ async function takePart(
   const onFailure = (error: unknown) => {
     const why = `node ${node}: ${(error as Error).message}`;
     say(why);
-    if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run goes on without it
-    void rendezvous.fail(session, why).catch(() => {}); // then it notices that this node is silent
+    if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run goes on without this node
+    void rendezvous.fail(session, why).catch(() => {}); // if not, the coordinator notices the silence
   };
   await using _ = await NodeRoles.open({
     store,
@@ -260,7 +260,7 @@ async function takePart(
   });
   const over = rendezvous.over(session);
   if (joins === undefined) return await over;
-  over.catch(() => {}); // where this node leaves first
+  over.catch(() => {}); // not awaited if this node leaves first
   return await Promise.race([over, gaveUp.promise, told(signal).then(() => PROCESS_EXIT.done)]);
 }
 
@@ -298,7 +298,7 @@ function placementVariables(
   };
 }
 
-/** The address of this machine that others see who reach that server. */
+/** The address of this machine in the network in which it reaches the store's server. */
 export async function addressTowards(store: string): Promise<string> {
   const { hostname, port } = new URL(store);
   const socket = connect(Number(port || 6379), hostname.replace(/^\[|\]$/g, ""));
@@ -310,7 +310,7 @@ export async function addressTowards(store: string): Promise<string> {
   }
 }
 
-/** Again and again while the server is not there yet. */
+/** Retries while the server does not respond yet. */
 async function patient<T>({ signal, say }: AgentOptions, work: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {

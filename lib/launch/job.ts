@@ -5,7 +5,7 @@ export interface Job {
   /** Name of the run and of the job. */
   readonly name: string;
   readonly nodes: number;
-  /** 0: requests none. */
+  /** GPUs to request per node; 0: none. */
   readonly gpusPerNode: number;
   /** Beginning of the command on a node: "node", "/opt/hone/main.js". */
   readonly hone: readonly string[];
@@ -17,7 +17,7 @@ export interface Job {
   readonly store?: string;
   /** Time agents have to save after SIGTERM. */
   readonly graceSeconds: number;
-  /** The job is started again so often at most. */
+  /** Maximum number of restarts of the job. */
   readonly maxRestarts: number;
 }
 
@@ -42,12 +42,12 @@ export function expectName(name: string): void {
 export const quoted = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
-/** Words of a shell. */
+/** Joins words into a shell command. */
 export const command = (words: readonly string[]): string => words.map(quoted).join(" ");
 
 /**
- * Shell lines that start the job's own server in the run folder, and set the variables by which agents find it.
- * `address` is shell.
+ * Shell lines that start the job's own server in the run folder, and set the variables by which agents find
+ * it. @param address a shell expression
  */
 export function ownStore(dir: string, address: string, port: string): string {
   return `

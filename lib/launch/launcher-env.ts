@@ -17,7 +17,7 @@ export interface LauncherEnv extends LauncherRank {
 export type LauncherName = keyof typeof LAUNCHERS;
 
 export interface Launcher {
-  /** The variable that only it sets. */
+  /** The variable that only this launcher sets. */
   readonly sign: string;
   /** Throws HONE_ERR_USAGE naming the variables that are missing, invalid or contradictory. */
   readonly read: (environment: NodeJS.ProcessEnv) => LauncherRank;

@@ -2,7 +2,7 @@ import { PROCESS_EXIT } from "../fleet/environment.ts";
 import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
 export interface MpirunOptions {
-  /** File of hosts, a line each; without it mpirun asks the scheduler that it runs under. */
+  /** File of hosts, one per line; without it mpirun asks the scheduler that it runs under. */
   readonly hostfile?: string;
   /** Further words for mpirun. */
   readonly extra?: readonly string[];

@@ -5,7 +5,7 @@ import type { Role } from "../fleet/index.ts";
 export interface Roles {
   readonly actors: number;
   readonly trainers: number;
-  /** Hosts that judge, of which none has a GPU. Default 0. */
+  /** Verifier hosts, which have no GPU. Default 0. */
   readonly verifiers?: number | undefined;
 }
 
@@ -53,7 +53,9 @@ export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes
   });
 }
 
-/** Number to add to each node, one after another to the smallest. */
+/**
+ * Distributes `count` processes, each to the node with the fewest so far; returns the number for each node.
+ */
 function evenedOut(sizes: readonly number[], count: number): number[] {
   const more = sizes.map(() => 0);
   for (let i = 0; i < count; i++) {
@@ -66,6 +68,6 @@ function evenedOut(sizes: readonly number[], count: number): number[] {
 const placements = (role: Placement["role"], worldSize: number): Omit<Placement, "slot">[] =>
   Array.from({ length: worldSize }, (_, rank) => ({ role, rank, worldSize }));
 
-/** Number of GPUs the fullest node needs: one a process that trains or samples. */
+/** Number of GPUs that the fullest node needs: one per process that trains or samples. */
 export const devicesANode = (nodes: readonly (readonly Placement[])[]): number =>
   Math.max(...nodes.map((placements) => placements.filter(({ role }) => role !== "verifier").length));

@@ -29,7 +29,7 @@ export function slurmFile(job: Job, options: SlurmOptions = {}): JobFile {
     );
   return {
     text: `${head(job, options)}${rendezvous(job)}${step(job)}${ending(job)}`,
-    // Slurm writes the log into a folder that is there, or nowhere
+    // Slurm discards the log if its folder does not exist
     submit: (path) => [`mkdir -p ${quoted(job.dir)}`, `sbatch ${quoted(path)}`],
   };
 }
@@ -85,7 +85,9 @@ while kill -0 "$step" 2>/dev/null; do wait "$step"; code=$?; done
 `;
 }
 
-/** 137 and its like: an agent was killed (by the kernel for want of memory, or with its node). */
+/**
+ * A code above 128, such as 137: an agent was killed (by the kernel for want of memory, or with its node).
+ */
 function ending({ maxRestarts }: Job): string {
   const { restart, config } = PROCESS_EXIT;
   return `

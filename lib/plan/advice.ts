@@ -3,7 +3,7 @@ import { ConfigError } from "../errors.ts";
 import { CHANGES, type Change, FEWEST_PAGES, PAGES } from "./changes.ts";
 import { fits, type Measured, mostOf } from "./measured.ts";
 
-/** Changes of which every one is needed. */
+/** A set of changes, each of which is needed. */
 export interface Proposal {
   readonly changes: readonly (Pick<Change, "name" | "cost"> & { readonly assignments: readonly string[] })[];
   /** Bytes that the fullest device then needs. */
@@ -15,7 +15,7 @@ export interface Proposal {
 export interface Advice {
   /** At most three ways to fit, cheapest first; none if no combination suffices. */
   readonly proposals: readonly Proposal[];
-  /** The least that any combination of changes needs. */
+  /** The combination of changes that needs the least memory. */
   readonly least: Proposal;
 }
 

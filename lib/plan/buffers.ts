@@ -134,9 +134,9 @@ interface ComparingBytes {
 const NOTHING: ComparingBytes = { besideWeights: 0, host: 0 };
 
 /**
- * Memory for comparing whole distributions: for every token of a step the inputs of the other model's head, or its
- * likeliest tokens, in the step's copy and the trainer's; the same for a micro-batch; and that head, with a chunk of
- * logits.
+ * Memory for comparing whole distributions: the inputs of the other model's head, or its likeliest tokens,
+ * for every token of a step (in the step's copy and the trainer's) and of a micro-batch; and that head, with
+ * a chunk of logits.
  * @param config of the model to compare with
  */
 function distributionBytes(
@@ -149,7 +149,7 @@ function distributionBytes(
   const tokens = groups * rollouts.groupSize * rollouts.maxOutputTokens;
   const columns = topK > 0 ? 2 * topK : width;
   const onGpu = device === "cuda";
-  const logits = headRows(device, vocabulary) * vocabulary * (onGpu && topK === 0 ? 2 : 1); // there the student's lie beside
+  const logits = headRows(device, vocabulary) * vocabulary * (onGpu && topK === 0 ? 2 : 1); // the student's logits too
   const rows = packedTokens * columns * (onGpu && topK === 0 ? 2 : 4);
   const used = rows + 4 * (logits + (topK > 0 ? 0 : vocabulary * width));
   const step = 4 * 2 * tokens * columns;

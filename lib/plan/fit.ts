@@ -7,9 +7,9 @@ import { inUnits } from "./units.ts";
 const NAMED = 3;
 
 /**
- * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the cheapest
- * changes that make it fit, or the minimum that is needed; the same for a GPU's host. Devices of unknown capacity are
- * not checked.
+ * Throws HONE_ERR_OUT_OF_MEMORY if a role does not fit its device, naming its largest classes and the
+ * cheapest changes that make it fit, or the minimum that is needed; checks a GPU's host likewise. Devices of
+ * unknown capacity are not checked.
  */
 export function expectFit(plan: MemoryPlan): void {
   const { capacity = Number.POSITIVE_INFINITY } = plan;
@@ -60,7 +60,7 @@ function overflow(who: string, rows: RolePlan["rows"], capacity: number): string
   return `${who} needs ${inUnits(total)} of ${inUnits(capacity)} (${parts.join(", ")})`;
 }
 
-/** Processes that share a machine's memory. */
+/** Describes the memory of the processes that share a machine. */
 function sumOf({ roles }: MemoryPlan, total: number, capacity: number): string {
   const parts = roles.map(({ role, devices, total: each }) => `${devices} x ${role} ${inUnits(each)}`);
   return `its processes need ${inUnits(total)} of ${inUnits(capacity)} on one machine (${parts.join(", ")} over all machines)`;

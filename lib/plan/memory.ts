@@ -134,7 +134,7 @@ function measuredProcesses(
 interface Gpu {
   readonly name: string;
   readonly memory?: number;
-  /** Memory of its host, if that is this machine. */
+  /** Memory of the GPU's host, if that is this machine. */
   readonly hostMemory?: number;
 }
 

@@ -22,10 +22,16 @@ export interface Network {
   readonly addsApart: boolean;
   /** Width of all rotary tables together. */
   readonly rotaryWidth: number;
-  /** Number of all weights; of those that a token is multiplied by, including the embedding. */
+  /**
+   * Number of all weights; `activeParameters`: of those that a token is multiplied by, including the
+   * embedding.
+   */
   readonly parameters: number;
   readonly activeParameters: number;
-  /** Elements of one layer's matrices that a token is multiplied by, the mean over layers; of an embedding or head. */
+  /**
+   * Elements of one layer's matrices that a token is multiplied by, averaged over layers; `embedding`: of an
+   * embedding or head.
+   */
   readonly layerMatrices: number;
   readonly embedding: number;
   /** Norms and biases of all layers and the last norm. */

@@ -55,8 +55,8 @@ export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
 }
 
 /**
- * Memory of each of `ranks` processes that only train on the CPU; of several the first, which keeps gradients of
- * domains for all.
+ * Memory of each of `ranks` processes that only train on the CPU; with several ranks that of the first, which
+ * keeps gradients of domains for all.
  */
 export function cpuTrainerAlone(recipe: Recipe, sizes: Sizes, ranks: number): MemoryRow[] {
   const { parameters, moments, adapters, snapshot, firstPacking } = sizes;

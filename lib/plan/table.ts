@@ -22,7 +22,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   "LoRA, recompute": ["lora.rank=16", "hardware.recompute=true"],
 };
 
-/** GB of 10^9 bytes: every card that is sold by that number has a little more. */
+/** Sizes in GB of 10^9 bytes: every card that is sold by that number has a little more. */
 export const CARDS = [24, 48, 80, 141] as const;
 const GB = 1e9;
 

@@ -1,6 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
 
-/** "37.6 GiB": a byte count for people. */
+/** Formats a byte count: "37.6 GiB". */
 export function inUnits(bytes: number): string {
   const power = bytes > 0 ? Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(bytes) / 10))) : 0;
   return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${UNITS[power]}`;

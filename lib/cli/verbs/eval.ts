@@ -83,7 +83,7 @@ function progressText({ wanted, there, waiting, outages }: EvaluationProgress, r
   return `${n(there)} of ${n(wanted)} completions, ${n(waiting)} to judge${lost}, ${n(rate)} tokens/s`;
 }
 
-/** Tokens a second since the first of them. */
+/** Measures tokens per second since the first token. */
 function rateOf(): (tokens: number) => number {
   let begun: number | undefined;
   return (tokens) => {
@@ -100,7 +100,7 @@ function leftOutText({ name, count, report }: Suite): string | undefined {
   return `${name}: ${count} of ${report!.rows} rows are asked; left out: ${why}`;
 }
 
-/** "42..51", "1,2,5". */
+/** Parses seeds: "42..51", "1,2,5". */
 export function seedsOf(text: string): number[] {
   const seeds = text.split(",").flatMap((part) => {
     const [, from, to = from] = /^(\d+)(?:\.\.(\d+))?$/.exec(part.trim()) ?? [];

@@ -12,7 +12,7 @@ type MpirunFlags = LaunchFlags & { readonly hostfile?: string; readonly mpirun: 
 /** Command in a container image whose working directory has Hone installed. */
 const IN_IMAGE = "node node_modules/hone-rl/dist/lib/cli/main.js";
 
-/** mpirun waits all of it, however soon agents have saved. Seconds. */
+/** Seconds. Short, since mpirun always waits for all of it, even if agents have saved sooner. */
 const MPIRUN_GRACE = 30;
 
 async function write(

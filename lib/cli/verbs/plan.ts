@@ -30,7 +30,7 @@ const ASSUMED =
   "Planned as on one card that generates and trains, answers of up to 16,000 tokens to prompts of up to 2,000, 64 at once; " +
   "--set rollouts.maxOutputTokens=4000 (training.packedTokens, engine.maxRunning, ...) plans it otherwise.";
 
-/** The recipe that `--table` has too, for a folder or Hub name. */
+/** The recipe for a model folder or Hub name, which `--table` uses too. */
 async function ofModel(model: string, settings: readonly string[]): Promise<Recipe> {
   const { overrideRecipe } = await import("../../config/index.ts");
   const { recipeOfModel } = await import("../../plan/index.ts");

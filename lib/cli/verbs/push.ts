@@ -28,7 +28,7 @@ async function push(folder: string, repo: string, flags: Flags): Promise<number>
   return EXIT.done;
 }
 
-/** Lists the files that were sent, or would be, one per line, and the URL of the commit last. */
+/** Lists the files that were sent, or would be, one per line, and last the URL of the commit. */
 export function pushText({ repo, revision, endpoint, isNew, files, commit }: PushReport): string {
   const sent = files.filter(({ state }) => state !== "there");
   const bytes = sent.reduce((sum, { size }) => sum + size, 0);

@@ -41,7 +41,7 @@ async function rescore(dir: string, flags: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** The same for an evaluation's folder. */
+/** Rescores the folder of an evaluation. */
 async function rescoreEvaluated(dir: string, flags: Flags): Promise<number> {
   const { rescoreEvaluation } = await import("../../suites/index.ts");
   const { domain, all, json } = flags;
@@ -61,7 +61,7 @@ async function rescoreEvaluated(dir: string, flags: Flags): Promise<number> {
   return EXIT.done;
 }
 
-/** A row a domain, then the verdicts that changed. */
+/** Formats one row per domain, then the verdicts that changed. */
 function rescoringText({ domains, changes }: Rescoring): string {
   if (domains.length === 0) return "no completions";
   const head = ["domain", "completions", "judged again", "score", "solved", "unscored", "changed"];

@@ -76,7 +76,7 @@ async function run(file: string, flags: Flags): Promise<number> {
   return worse || (summary.steps > 0 && summary.changedSteps === 0) ? EXIT.data : EXIT.done;
 }
 
-/** For agents, which must know whether to restart a process: tells a machine's fault from a fault of this version. */
+/** For agents, which must know whether to restart a process: marks errors that a restart would repeat. */
 async function runForAgents(file: string, flags: Flags): Promise<number> {
   const { PROCESS_EXIT } = await import("../../fleet/index.ts");
   try {

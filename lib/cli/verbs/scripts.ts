@@ -4,7 +4,7 @@ import { packageRoot } from "../../package-root.ts";
 import { EXIT } from "../exit.ts";
 import type { Verb } from "./verb.ts";
 
-/** Hands over to a script of the package, its output and exit status unchanged. */
+/** Runs a script of the package and passes on its output and exit status. */
 function script(name: string): () => Promise<number> {
   return async () => {
     const result = spawnSync(
