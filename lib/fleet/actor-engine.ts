@@ -96,7 +96,7 @@ class RequestLeases extends LeasedWork {
 
   /** Releases the lease; the tokens so far are recorded first, for the next actor. */
   async giveBack(held: Held): Promise<void> {
-    await this.#notes.write(held, []); // after those under way
+    await this.#notes.write(held, []); // after the notes in progress
     await this.end(held.lease, "retry");
   }
 
@@ -193,7 +193,7 @@ export class ActorEngine {
   async resume(mine: boolean, sharers: number): Promise<void> {
     this.#leases.sharers = sharers;
     if (!mine) {
-      // requests that wait for weights which arrive here later than elsewhere
+      // other actors may already have the weights that these requests wait for
       await Promise.all([...this.#early].map((each) => this.#leases.end(this.#drop(each), "retry")));
       return;
     }

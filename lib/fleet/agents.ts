@@ -14,15 +14,15 @@ import type { WeightTransport } from "./transport.ts";
 
 export interface AgentsOptions {
   readonly actors: number;
-  /** 0: this process trains. */
+  /** Number of trainer processes; 0: this process trains. */
   readonly trainers: number;
-  /** Hosts that judge. Default 0: this process has a pool. */
+  /** Number of verifier hosts. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
   /** Core of this process. */
   readonly core: Core;
   /** Redis server that every node reaches. */
   readonly store: string;
-  /** Equal for all agents of the run. */
+  /** Id of the run, equal for all its agents. */
   readonly runId: string;
   /** A shared folder at the same path on every node, for weights transferred through files. */
   readonly folder: string;
@@ -133,7 +133,7 @@ class AgentsFleet implements AsyncDisposable {
     rmSync(this.#options.folder, { recursive: true, force: true });
   }
 
-  /** Agents count the formations of the trainer's ranks; each begins a log of its own. */
+  /** Follows the epochs of the trainer's ranks, which the agents count; each epoch has a log of its own. */
   async #follow(ranks: TrainerRanks): Promise<void> {
     const { kv } = this.#store;
     const { signal } = this.#closed;

@@ -91,7 +91,10 @@ export class CallLog {
     });
   }
 
-  /** Hands over every reply, until `signal` aborts. @param onTrim after replies were dropped, with calls that are over */
+  /**
+   * Hands over every reply, until `signal` aborts. @param onTrim called when replies and finished calls are
+   * trimmed
+   */
   follow(signal: AbortSignal, receive: Follower["receive"], onTrim?: () => Promise<void>): Promise<void> {
     const trim = () => Promise.all([this.trim(), onTrim?.()]);
     return follow(this.#store, this.#replies, signal, { receive, onTrim: trim });

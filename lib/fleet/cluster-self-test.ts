@@ -40,7 +40,10 @@ export interface SelfTestReport {
 }
 
 const REPEATS = 5;
-/** A rank may report its deadline this many times later than it, since its process may be scheduled late. */
+/**
+ * A rank may report a missed deadline this many times the deadline late, since its process may be scheduled
+ * late.
+ */
 const GRACE = 2;
 
 /**
@@ -121,7 +124,7 @@ class ClusterSelfTest {
   }
 
   async #time(call: () => Promise<unknown>): Promise<number> {
-    await call(); // connections grow their windows
+    await call(); // warm-up: connections grow their windows
     const each: number[] = [];
     for (let i = 0; i < REPEATS; i++) {
       await this.#all.barrier();
@@ -181,7 +184,7 @@ class ClusterSelfTest {
     const words = last ? undefined : await this.#told(() => group.barrier());
     await this.#all.barrier();
     group.abort("the self-test is over");
-    await group.close().catch(() => {}); // it is lost
+    await group.close().catch(() => {}); // the group is lost
     if (words === undefined) return undefined;
     const called = await store.kv.list(`${this.#registers}called/`);
     const silent = Array.from({ length: size }, (_, i) => i).filter(
@@ -196,7 +199,7 @@ class ClusterSelfTest {
     const words = await this.#told(() => group.allReduce(new Float32Array(last ? 3 : 2), "sum"));
     await this.#all.barrier();
     group.abort("the self-test is over");
-    await group.close().catch(() => {}); // it is lost
+    await group.close().catch(() => {}); // the group is lost
     return words?.includes(`rank ${this.#last}`) ? words : undefined;
   }
 
@@ -295,7 +298,7 @@ function stay(store: StreamStore, own: Present): () => Promise<void> {
   const word = JSON.stringify(own);
   const settings = { beatMs: SETTINGS.beatMs, aliveMs: LEASE_MS };
   const heartbeat = new Heartbeat(store.kv, { key, holder: word }, settings);
-  void heartbeat.renew().catch(() => {}); // the other ranks see it missing
+  void heartbeat.renew().catch(() => {}); // if this fails, the other ranks miss this one
   heartbeat.keep(() => {});
   return () => heartbeat.close();
 }

@@ -39,7 +39,7 @@ export async function connectRanks(options: RankGroupOptions): Promise<Communica
     return group;
   } catch (error) {
     group.abort("its ranks are not all there");
-    await group.close().catch(() => {}); // of a group that never was
+    await group.close().catch(() => {}); // the group was never complete
     throw error;
   }
 }
@@ -116,7 +116,7 @@ class TransferLink {
     const { group } = this.#open ?? {};
     this.#open = undefined;
     group?.abort(why);
-    await group?.close().catch(() => {}); // it is lost
+    await group?.close().catch(() => {}); // the group is lost
   }
 
   async #connected({ number, sender, members }: TransferGroup, me: string): Promise<CommunicatorFace> {

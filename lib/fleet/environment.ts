@@ -67,7 +67,7 @@ export function gpuVariables(
   );
 }
 
-/** Throws HONE_ERR_USAGE naming the variable that is missing or makes no sense. */
+/** Throws HONE_ERR_USAGE naming the variable that is missing or invalid. */
 export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment {
   const role = text(environment, "HONE_ROLE");
   if (!ROLES.includes(role as Role)) throw wrong("HONE_ROLE", role, `one of ${ROLES.join(", ")}`);

@@ -28,7 +28,7 @@ export interface FleetOptions {
   /** Native info of this process. */
   readonly info: () => NativeInfo;
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
-  /** Hosts of verifiers that there are to be. Default 0: the coordinator's own pool judges. */
+  /** Number of verifier hosts that the run is to have. Default 0: the coordinator's own pool judges. */
   readonly verifiers?: number;
   /** Transport of weights, if available. Adapters and weights on a GPU always use folders, which is also the default. */
   readonly weights?: ChosenTransport;

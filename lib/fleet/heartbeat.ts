@@ -69,7 +69,10 @@ export class Heartbeat {
     return true;
   }
 
-  /** Throws HONE_ERR_STATE for a process that was stopped and goes on: it must not write any more. */
+  /**
+   * Throws HONE_ERR_STATE for a process that goes on after a suspension beyond its lease: it must not write
+   * any more.
+   */
   readonly expectAlive = (): void => {
     if (performance.now() - this.#renewedAt > this.#settings.aliveMs) throw replaced(this.holder);
   };

@@ -29,7 +29,7 @@ export class HostedVerifiers {
   readonly #leaveMembership: () => void;
   #next = 0;
   #failure: Error | undefined;
-  /** Since when jobs wait and no host is alive. */
+  /** Time since which jobs wait and no host is alive. */
   #unservedAt: number | undefined;
 
   constructor(parts: HostedVerifiersParts) {
@@ -106,7 +106,7 @@ export class HostedVerifiers {
   }
 }
 
-/** Decodes how a job ended; an unreadable entry counts as a loss of ours and is judged again. */
+/** Decodes how a job ended; an unreadable entry counts as an infrastructure fault and is judged again. */
 function endOf(payload: Uint8Array): NumberedEnd["end"] {
   try {
     return decodeEnd(payload).end;

@@ -87,7 +87,7 @@ function isAlive(pid: number): boolean {
 export const OWN_REDIS = "redis-server";
 const PID_FILE = "redis.pid";
 const SOCKET = "redis.sock";
-/** Redis 7.0 writes it otherwise for a socket than for a port. */
+/** Redis 7.0 words this line differently for a socket and for a port. */
 const READY = /ready to accept connections/i;
 /** Characters of the server's log that a message quotes. */
 const MOST_LOG = 4096;
@@ -97,7 +97,7 @@ const LONG_ENOUGH_MS = 30_000;
 const FIRST_PAUSE_MS = 100;
 
 export interface OwnRedisWatch {
-  /** Gets a line each time the server ended unasked. */
+  /** Gets a line each time the server ended unexpectedly. */
   readonly say: (line: string) => void;
   /** Gets HONE_ERR_IO once the server is not started again. */
   readonly onFailure: (error: HoneError) => void;
@@ -214,7 +214,7 @@ export class OwnRedis implements AsyncDisposable {
       });
       child.stdout!.once("end", () => {
         const why = `redis-server does not start: ${lastLines(this.#log, "; ")}`;
-        setImmediate(() => reject(new HoneError("HONE_ERR_IO", why))); // one that is not installed has an "error" too
+        setImmediate(() => reject(new HoneError("HONE_ERR_IO", why))); // deferred: for a missing program "error" comes too
       });
     });
   }

@@ -93,17 +93,17 @@ export class Membership {
     return this.#alive.has(member);
   }
 
-  /** True if it had a heartbeat earlier and has none now. */
+  /** True if the process had a heartbeat earlier and has none now. */
   wasLost(member: string): boolean {
     return this.#seen.has(member) && !this.isAlive(member);
   }
 
-  /** True if it ever had a heartbeat. */
+  /** True if the process ever had a heartbeat. */
   wasSeen(member: string): boolean {
     return this.#seen.has(member);
   }
 
-  /** Looks until `close`. @param onFailure of the store. */
+  /** Polls until `close`. @param onFailure receives the store's error. */
   watch(onFailure: (error: unknown) => void): void {
     const look = () => void this.look().then(again, (error) => this.#closed || onFailure(error));
     const again = () => {

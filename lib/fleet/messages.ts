@@ -25,7 +25,7 @@ export interface EngineSpec {
 /** Transport of weights: files that all processes see, or connections between sender and members. */
 export type TransportKind = "folder" | "communicator";
 
-/** Members of an update that get it from one sender. */
+/** Members of an update that get the weights from one sender. */
 export interface TransferGroup {
   /** Number of the group's connection; a new connection has a new number. */
   readonly number: number;
@@ -34,7 +34,7 @@ export interface TransferGroup {
   readonly members: readonly string[];
 }
 
-/** Weights on their way. */
+/** One transfer of weights from senders to members. */
 export interface TransferPlan {
   /** Ordinal of the update in the run; a retry gets a new one. */
   readonly update: number;
@@ -191,7 +191,7 @@ export interface NumberedJob {
   readonly number: number;
   /** Number of jobs that a host runs at a time. */
   readonly workers: number;
-  /** Limit of the heap of the process that does it. */
+  /** Heap limit of the process that runs the job. */
   readonly heapMb: number;
   readonly job: VerificationJob;
 }
@@ -199,7 +199,7 @@ export interface NumberedJob {
 /** Outcome of a job, from the host that ran it. */
 export interface NumberedEnd {
   readonly number: number;
-  /** "verifier.1#2" */
+  /** Name of the host: "verifier.1#2". */
   readonly by: string;
   readonly end: JobEnd;
 }
@@ -209,8 +209,8 @@ type Member = VerificationJob["members"][number];
 type Row = readonly [number, Member["finish"], string, Pick<Member, "ids" | "step">?];
 
 /**
- * Members are JSON in an array of bytes, a reference that several have once. Throws HONE_ERR_UNSUPPORTED for a reference that
- * JSON does not say as it is.
+ * Writes members as JSON into an array of bytes, and a reference that several share once. Throws
+ * HONE_ERR_UNSUPPORTED for a reference that JSON does not represent exactly.
  */
 export function encodeJob({ number, workers, heapMb, job }: NumberedJob): Uint8Array {
   const { members, ...plain } = job;

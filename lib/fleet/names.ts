@@ -20,9 +20,9 @@ export const STREAMS = {
   replies: (epoch: number) => `trainer/${epoch}/replies`,
 } as const;
 
-/** The group of readers that all actors are. */
+/** The group of readers that consists of all actors. */
 export const ACTORS = "actors";
-/** The group of readers that all verifier hosts are. */
+/** The group of readers that consists of all verifier hosts. */
 export const VERIFIER_HOSTS = "verifiers";
 
 /** A slot, filled by one process at a time: "actor.1". */
@@ -58,7 +58,7 @@ export const memberName = (place: PlaceName, generation: number): string => `${p
 /** Name of a trainer's rank in one epoch; if the coordinator trains, it is rank 0 of epoch 0. */
 export const rankName = (rank: number, epoch: number): string => memberName(`trainer.${rank}`, epoch);
 
-/** Processes that were a member's place before it. */
+/** Number of processes that filled a member's place before it. */
 export const predecessors = (member: string): number => Number(member.slice(member.indexOf("#") + 1)) - 1;
 
 /** Time limits of a fleet; the coordinator's settings apply to all processes. Milliseconds. */

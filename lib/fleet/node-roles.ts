@@ -130,7 +130,7 @@ export class NodeRoles implements AsyncDisposable {
         });
       if (found === undefined || Number(found) <= this.#epoch) continue;
       for (const { rank } of trainers) this.#supervisor.kill("trainer", rank);
-      await new Promise((resolve) => setTimeout(resolve, 200)); // until they are started again
+      await new Promise((resolve) => setTimeout(resolve, 200)); // time for the ranks to be started again
     }
   }
 

@@ -76,9 +76,9 @@ export function wordsOf(completions: readonly Completion[]): Int32Array<ArrayBuf
 }
 
 /**
- * Decodes outcomes into the message that an engine would send, except for the request's id, which is always 0. Its
- * fields are views of `words`.
- * @param n attempts Throws HONE_ERR_FORMAT if the words do not hold n attempts.
+ * Decodes outcomes into the message that an engine would send, except for the request's id, which is always
+ * 0. Its fields are views of `words`.
+ * @param n number of attempts. Throws HONE_ERR_FORMAT if the words do not hold n attempts.
  */
 export function engineMessageOf(words: Int32Array, n: number): EngineMessage {
   const total = tokensIn(words, n);

@@ -26,9 +26,9 @@ import { endSilent, RankWatch } from "./watchdog.ts";
 
 export interface ProcessesOptions {
   readonly actors: number;
-  /** 0: this process trains. */
+  /** Number of trainer processes; 0: this process trains. */
   readonly trainers: number;
-  /** Hosts that judge, each with the workers of a machine. Default 0: this process has a pool. */
+  /** Number of verifier hosts, each with the workers of a machine. Default 0: this process has a pool. */
   readonly verifiers?: number | undefined;
   /**
    * Gives each training or sampling process its own GPU. The trainers (this process, if there is no other) get the
@@ -38,8 +38,9 @@ export interface ProcessesOptions {
   /** Core of this process. */
   readonly core: Core;
   /**
-   * Address of the store (docs/explanation/streams.md); all processes must reach it. "unix:<path>": this process serves it there.
-   * "redis-server": one is started for them alone. Default: this process serves it at a socket of their own.
+   * Address of the store (docs/explanation/streams.md); all processes must reach it. "unix:<path>": this
+   * process serves it there. "redis-server": a Redis server is started for this run alone. Default: this
+   * process serves it at a private socket.
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;

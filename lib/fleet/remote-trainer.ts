@@ -58,13 +58,13 @@ export class TrainerRanks {
   #reading = new AbortController();
   #failure: Error | undefined;
 
-  /** @param folder for checkpoints of the ranks' own */
+  /** @param folder for checkpoints that the ranks write for themselves */
   constructor(store: StreamStore, folder: string) {
     this.#store = store;
     this.#folder = folder;
   }
 
-  /** A trainer on the ranks. */
+  /** Opens a trainer on the ranks. */
   open(config: ModelConfigJson, options: TrainerOptions): SendingTrainer {
     const id = `trainer-${this.#opened++}`;
     this.call(id, "open", [config, options]).catch(() => {}); // a failed open also fails every later call
@@ -75,7 +75,7 @@ export class TrainerRanks {
     };
   }
 
-  /** Ranks of this epoch with a heartbeat; the first one at least. */
+  /** Ranks of this epoch with a heartbeat; at least the first rank. */
   async #senders(): Promise<readonly Located[]> {
     const epoch = this.#epoch;
     const ranks = (await readMembers(this.#store.kv)).filter(
@@ -164,7 +164,7 @@ export class TrainerRanks {
     }
   }
 
-  /** Returns the base. */
+  /** Adds a finished call to its trainer's history; returns `base` of its answer. */
   #remember(call: Call): number | undefined {
     const { trainer, name } = call;
     if (name === "close") return void this.#history.delete(trainer);

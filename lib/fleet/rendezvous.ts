@@ -76,7 +76,10 @@ export class Rendezvous implements AsyncDisposable {
     });
   }
 
-  /** Renews the coordinator's lease until `close`. @param onLost of a renewal: the store's error, or another coordinator */
+  /**
+   * Renews the coordinator's lease until `close`. @param onLost receives a renewal's error: the store's, or
+   * HONE_ERR_STATE for another coordinator
+   */
   keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
     const heartbeat = this.#heartbeat(REGISTERS.coordinator, String(session));
     heartbeat.keep((error) => onLost(error as HoneError));
@@ -154,7 +157,9 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.kv.delete(REGISTERS.launch(launch));
   }
 
-  /** Says how the coordinator of a launch ended, for agents of that launch that were not there to see it. */
+  /**
+   * Records how the coordinator of a launch ended, for agents of that launch that come too late to see it.
+   */
   async endLaunch(launch: string, code: number): Promise<void> {
     await this.#store.kv.set(REGISTERS.launch(launch), String(code));
   }

@@ -56,18 +56,18 @@ export interface RoleFacts {
   /** Version of its weights, and its distance to the current version; both absent for a process without weights. */
   readonly version?: number;
   readonly lag?: number;
-  /** Sampled or trained, since it began. */
+  /** Tokens sampled or trained since the process began. */
   readonly tokens?: number;
-  /** Completions that it has judged since it began, of a verifier host. */
+  /** Completions that a verifier host has judged since it began. */
   readonly judged?: number;
-  /** Processes that were in its place before; of an agent, by place. */
+  /** Number of earlier processes in its place; for an agent, by place. */
   readonly restarts: number | Readonly<Record<string, number>>;
 }
 
 export interface RoleMetricsOptions {
   readonly store: StreamStore;
   readonly place: MetricsPlace;
-  /** "actor.1" */
+  /** Name of the process: "actor.1". */
   readonly name: string;
   readonly runId: string;
   readonly beatMs: number;
@@ -106,7 +106,7 @@ export class RoleMetrics implements Disposable {
     this.#perSecond = this.#rate.at(facts().tokens ?? 0);
     const address = await this.#endpoint.address;
     if (address === undefined) return;
-    // the process's own work meets the store's errors too
+    // the process's own work reports the store's errors
     await store.kv.setLease(REGISTERS.metrics(name), outside(address), beatMs * LEASE_BEATS).catch(() => {});
   }
 

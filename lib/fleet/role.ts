@@ -76,7 +76,7 @@ async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts):
   await runActor({ store, core, transport, index: rank, generation: epoch, ...at, onFacts, signal });
 }
 
-/** Never loads the addon, and needs no GPU. */
+/** Runs a verifier host, which never loads the addon and needs no GPU. */
 async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { store, signal, onFacts } = parts;
   const at = host === undefined ? {} : { host };

@@ -11,7 +11,7 @@ export interface NotedRequest {
   /** The most recent lease. */
   readonly lease: Lease;
   readonly asked: Pick<NumberedRequest, "number">;
-  /** Tokens that no note has. */
+  /** Tokens that are not in a note yet. */
   readonly unwritten: AttemptTokens[];
 }
 
@@ -58,7 +58,7 @@ export class RolloutNotes {
     }
   }
 
-  /** The request with all notes of previous holders, which can no longer add any. */
+  /** Returns the request with all notes of previous lease holders, which can no longer add any. */
   async resumed(lease: Lease, asked: NumberedRequest): Promise<NumberedRequest> {
     const { number, request } = asked;
     if (!lease.isAgain || request.recordEveryTokens === undefined) return asked;

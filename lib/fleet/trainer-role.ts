@@ -134,7 +134,7 @@ class TrainerRank {
     this.#leave();
     for (const trainer of this.#trainers.values()) await trainer.close();
     await writers?.close().catch(() => {});
-    await group?.close().catch(() => {}); // it is lost
+    await group?.close().catch(() => {}); // the group may be lost
     await transport.close();
   }
 
@@ -195,7 +195,7 @@ class TrainerRank {
     try {
       if (plan.groups.some((each) => each.sender === me)) await transport.send(plan, trainer, me);
     } finally {
-      if (plan.groups.length > 1) await group?.barrier(); // rank 0's answer is that of all who send
+      if (plan.groups.length > 1) await group?.barrier(); // rank 0 answers for all senders
     }
   }
 

@@ -50,9 +50,9 @@ export interface Senders {
 }
 
 /**
- * Assigns receivers to senders: a machine's members get weights from the first sender on their machine; members of
- * machines without a sender go to the senders with fewest members. One group a sender; a sender without members has
- * none.
+ * Assigns receivers to senders: a machine's members get weights from the first sender on their machine;
+ * members of machines without a sender go to the senders with fewest members. Returns one group for each
+ * sender that has members.
  */
 export function nodeGroups(
   senders: readonly Located[],
@@ -137,7 +137,7 @@ const KEPT = 2;
 interface Offer {
   readonly folder: string;
   readonly version: number;
-  /** sha256 by name of file. */
+  /** sha256 by file name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
@@ -163,7 +163,10 @@ const registerOf = ({ update }: TransferPlan) => `fleet/weights/${update}`;
 export class FolderTransport implements WeightTransport {
   readonly #options: FolderOptions;
   readonly #written: { readonly folder: string; readonly register: string }[] = [];
-  /** Received weights by model and storage type, of which engines get snapshots: the engines of a run share both. */
+  /**
+   * Trainers with received weights, by model and storage type; engines get snapshots. All engines of a run
+   * share both.
+   */
   readonly #holders = new Map<string, TrainerFace>();
   /** The offer from which each engine's weights came. */
   readonly #committed = new Map<string, Offer>();
@@ -215,7 +218,7 @@ export class FolderTransport implements WeightTransport {
     };
   }
 
-  /** Staged weights are not kept per engine. */
+  /** Keeps the received weights, which engines share. */
   async forget(engine: string): Promise<void> {
     this.#committed.delete(engine);
   }

@@ -73,8 +73,8 @@ export class Updates {
   }
 
   /**
-   * Publishes to all live actors, within `exclusive`. Waits for the first; throws HONE_ERR_COLLECTIVE if none joins
-   * in time, or `failure`.
+   * Publishes to all live actors, within `exclusive`. Waits for the first actor; throws HONE_ERR_COLLECTIVE
+   * if none joins in time, or `failure`.
    */
   async publish(engine: string, source: WeightSource): Promise<number> {
     const { version, state } = source;
@@ -151,7 +151,7 @@ export class Updates {
     late: readonly string[],
   ): Promise<unknown> {
     const { version, source } = published;
-    // they start when they read the plan
+    // actors start to send when they read the plan
     const send = (plan: TransferPlan) => this.#transfers.answers.sent(plan);
     const from = { version, way: source.way, senders: async () => actors, send };
     this.#amongActors = this.bring(engine, published, from, late).catch(() => {});
@@ -161,7 +161,7 @@ export class Updates {
   /** Brings a published version to actors that do not have it. */
   async bring(engine: string, published: Published, from: Sending, late: readonly string[]): Promise<void> {
     const attempt = await this.#transfers.attempt(engine, from, late);
-    if (this.published.get(engine) !== published) return; // it was closed meanwhile
+    if (this.published.get(engine) !== published) return; // the engine was closed meanwhile
     const members = new Set([...published.members, ...attempt.received]);
     const now = { ...published, members, unable: new Set([...published.unable, ...attempt.unable]) };
     if (attempt.received.length > 0) await this.#commit(engine, now);
@@ -195,7 +195,7 @@ export interface Attempt {
 
 const isGood = (answer: Answer | undefined): boolean => answer !== undefined && answer.fault === undefined;
 
-/** A member without an answer counts as late itself. */
+/** True if a member reports a fault. A member without an answer counts as late itself. */
 const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>): boolean =>
   members.some((member) => answers.get(member)?.fault !== undefined);
 
@@ -263,7 +263,7 @@ export class Answers {
   readonly #settings: FleetSettings;
   readonly #closed: AbortSignal;
   readonly #expected = new Map<number, Map<string, Answer>>();
-  /** Actors that did not answer last time; for a while the others do not wait for them. */
+  /** Actors that did not answer last time; for a while updates do not wait for them. */
   readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
   #heard: (() => void) | undefined;
 
@@ -289,8 +289,9 @@ export class Answers {
   }
 
   /**
-   * Resolves when every member has answered, is gone, or is too late: after `updateMs`, and `readMs` for what it has to read.
-   * Time in which this process was suspended does not count: answers sent meanwhile are still to be read.
+   * Resolves when every member has answered, is gone, or is too late: after `updateMs`, plus `readMs` for
+   * what it has to read. Time in which this process was suspended does not count: answers sent meanwhile are
+   * still to be read.
    */
   async of(update: number, members: readonly string[], readMs = 0): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;

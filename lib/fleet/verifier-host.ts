@@ -85,7 +85,7 @@ class VerifierHost {
     clearInterval(this.#renewal);
     const given = [...this.#held.values()].map(({ lease }) =>
       this.#leases.end(lease, "retry").catch(() => {}),
-    ); // or it runs out
+    ); // otherwise the lease expires
     await Promise.all([...given, this.#place?.close()]);
   }
 

@@ -35,7 +35,7 @@ export class RankWatch implements Disposable {
     this.#clock = clock;
   }
 
-  /** Ranks of this epoch are being started. */
+  /** Begins to watch the ranks of an epoch that is being started. */
   form(epoch: number, size: number): void {
     const at = this.#clock.now();
     this.#epoch = epoch;
@@ -51,7 +51,7 @@ export class RankWatch implements Disposable {
     for (const { index } of current) if (index < this.#seen.length) this.#seen[index] = { alive: true, at };
     const lost = this.#silent(current) ?? this.#stalled(current);
     if (lost === undefined) return;
-    this.#seen = []; // once
+    this.#seen = []; // reports only once per epoch
     this.#onLost(lost.rank, lost.why);
   }
 
@@ -67,7 +67,7 @@ export class RankWatch implements Disposable {
     );
     if (rank < 0) return undefined;
     const { alive, at } = this.#seen[rank]!;
-    // its lease lived on for that long after its last renewal
+    // the lease lasted for that long after the last renewal
     return { rank, why: `it was silent for ${seconds(now - at + (alive ? this.#settings.aliveMs : 0))}` };
   }
 
@@ -104,7 +104,7 @@ export function endSilent(
   { beginMs }: Pick<FleetSettings, "beginMs">,
 ): void {
   for (const { role, rank, epoch, startedMs } of supervisor.statuses) {
-    if (role === "trainer") continue; // RankWatch's
+    if (role === "trainer") continue; // RankWatch watches trainers
     const member = memberName(`${role}.${rank}`, epoch);
     const neverBegan = !membership.wasSeen(member) && performance.now() - startedMs > beginMs;
     if (neverBegan || membership.wasLost(member)) supervisor.endHung(role, rank);
