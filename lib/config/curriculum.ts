@@ -9,7 +9,7 @@ import { hashAt } from "./source-hash.ts";
 const MOST_STEPS = 2 ** 31 - 1;
 const steps = () => count(MOST_STEPS);
 
-/** A module's place as in the recipe after its file was found; `hashedWeights` computes this from the place. */
+/** A module's place and the hash of its file, which `hashedWeights` adds to the place in a recipe. */
 const weightSchema = z
   .strictObject({
     module: z
@@ -35,7 +35,7 @@ export const curriculumSchema = z
   .strictObject({
     /** Weight of the newest group in a problem's solve rate s, an exponential average. */
     smoothing: positive(1).default(0.5),
-    /** 4 s (1 - s), at least `floor`; 1 before the first group. */
+    /** Weight 4 s (1 - s), at least `floor`; 1 before the first group. */
     solveRate: z.strictObject({ floor: fraction().default(0.05) }).optional(),
     /**
      * Weight 0 if s is outside [low, high], for `again` steps after the problem's last group; after that it may be
@@ -47,7 +47,10 @@ export const curriculumSchema = z
       .optional(),
     /** Steps until a problem outside the window may be drawn again; or separate numbers for problems below and above it. */
     again: z.union([steps(), z.strictObject({ unsolved: steps(), solved: steps() })]).default(50),
-    /** Easy ones first: of the problems by a number of their row, the easiest `from` at step 0, all from `steps` on. */
+    /**
+     * Draws easy problems first, by a number of their row: the easiest fraction `from` at step 0, all from
+     * `steps` on.
+     */
     difficulty: z
       .strictObject({
         /** Column of the row; without it the level that its source gives. */

@@ -30,17 +30,22 @@ const builtIn = z.enum(Object.keys(ENVIRONMENTS) as [string, ...string[]]);
 
 /** Schema fields for the environment in which the problems of a domain or validation set are played over several turns. */
 export const domainEnvironment = {
-  /** A built-in one by name, an object of the entry script with reset, step and score, or a class of a Python file (docs/how-to/environments.md). */
+  /**
+   * A built-in environment by name, an object of the entry script with reset, step and score, or a class of a
+   * Python file (docs/how-to/environments.md).
+   */
   environment: z.union([builtIn, writtenSchema, pythonSchema]).optional() as unknown as z.ZodOptional<
     z.ZodType<string | Written | PythonWritten, string | Written | PythonWritten | Environment>
   >,
   episode: z
     .strictObject({
-      /** Messages of the policy at most. */
+      /** Maximum number of the policy's messages. */
       maxTurns: count(2 ** 16).default(8),
-      /** Tokens of one message at most; `rollouts.maxOutputTokens` bounds the episode, observations included. */
+      /**
+       * Maximum tokens of one message; `rollouts.maxOutputTokens` bounds the episode, observations included.
+       */
       maxTurnTokens: tokens().optional(),
-      /** Wall time of one call of the environment. */
+      /** Limit for the wall time of one call of the environment, in milliseconds. */
       timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(10_000),
     })
     .optional(),
@@ -75,7 +80,7 @@ export function takeEnvironments(input: unknown): {
   return { plain, environments };
 }
 
-/** The opposite: environments back in their places, for a recipe that is to be defined again. */
+/** The inverse of takeEnvironments: puts environments back into a recipe that is to be defined again. */
 export function putEnvironments<T>(input: T, { domains, evaluation }: Played): T {
   const written = { ...evaluation.sets, ...domains };
   return inPlayed(input, (name, one) => {
@@ -131,7 +136,7 @@ export function hasExpert(written: string | object): boolean {
 export const inPythonFile = (written: string | object): written is PythonWritten =>
   typeof written === "object" && "python" in written;
 
-/** Lets a defined recipe's domains and validation sets know their environments. */
+/** Attaches environments to a defined recipe's domains and validation sets. */
 export function keepEnvironments({ domains, evaluation }: Played, environments: Environments): void {
   for (const [name, value] of environments) {
     const written = (domains[name] ?? evaluation.sets[name])?.environment;

@@ -55,7 +55,7 @@ function unknownField(path: string, key: string, known: readonly string[]): Conf
 
 const MOST_SECTIONS = 3;
 
-/** Paths of the fields of this very name, such as optimizer.lr of "lr", in the order of the schema. */
+/** Paths of the fields with this name, such as optimizer.lr for "lr", in the order of the schema. */
 function sectionsWith(key: string, section: string): string[] {
   if (knownKeys([]).includes(key)) return [`${key}, outside ${section}`];
   return knownKeys([]).flatMap((section) =>

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, LONGEST_TIMER_MS, tokens } from "./numbers.ts";
 
-/** A key in a URL would be in run.json. */
+/** True for a URL without credentials, since run.json records the URL. */
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, username, password, search } = new URL(text);
@@ -23,10 +23,10 @@ export const serverSchema = {
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "it must be the name of an environment variable, not a key")
     .optional(),
-  /** Requests at the same time, and connections. */
+  /** Maximum number of concurrent requests and connections. */
   concurrency: count(4096).default(8),
   timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).default(60_000),
-  /** Tries of a request after the first, with back-off from backoffMs, a minute at most. */
+  /** Retries of a request, with back-off from backoffMs, a minute at most. */
   retries: z.int().min(0).max(1000).default(4),
   backoffMs: z.number().min(1).max(60_000).default(500),
 };

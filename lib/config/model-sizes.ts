@@ -1,29 +1,29 @@
 import { z } from "zod";
 import { count, positive, size } from "./numbers.ts";
 
-/** Of Qwen3.5: a quarter of a head's dimensions is rotated, in pairs. */
+/** Qwen3.5 rotates a quarter of a head's dimensions, in pairs: this must divide headDim. */
 const ROTATED_BY = 8;
 
 /** Sizes of a decoder that starts from random weights. */
 export const modelSizesSchema = z.strictObject({
-  /** V; the tokenizer's own size when left out. */
+  /** V, size of the vocabulary; default: the tokenizer's. */
   vocabulary: size().optional(),
-  /** C. */
+  /** C, width of the residual stream. */
   width: size(),
   layers: count(2 ** 13),
   heads: size(),
-  /** K; as many as `heads` when left out. */
+  /** K, number of key/value heads; default: as many as `heads`. */
   kvHeads: size().optional(),
-  /** D; width / heads when left out. */
+  /** D, dimensions of a head; default: width / heads. */
   headDim: size().optional(),
-  /** F; of each expert where there are experts. */
+  /** F, width of the MLP, or of each expert. */
   mlpWidth: size(),
   maxPositions: count().default(2048),
   normEps: positive(1).default(1e-5),
   ropeTheta: z.number().gt(1).max(1e30).default(10_000),
   tiedHead: z.boolean().default(true),
   qkvBias: z.boolean().default(false),
-  /** Hybrids and mixtures have these norms anyway. */
+  /** Norms of queries and keys; hybrids and mixtures of experts always have them. */
   qkNorm: z.boolean().default(false),
   /**
    * A mixture of experts in place of every layer's MLP: `count` of them, of which a token goes to `chosen`, as Qwen3-MoE's;
@@ -40,7 +40,10 @@ export type ModelSizes = z.output<typeof modelSizesSchema> & {
   readonly headDim: number;
 };
 
-/** As the core counts them; the quick start's vocabulary is small beside any that matters here. */
+/**
+ * Number of weights, as the core counts them; without `vocabulary`, which counts as 0 since the quick start's
+ * is small.
+ */
 export function weightsOf(sizes: ModelSizes): number {
   const { vocabulary = 0, width, layers, heads, kvHeads, headDim, mlpWidth, experts } = sizes;
   const mlp = 3 * mlpWidth * (experts?.count ?? 1);
@@ -51,13 +54,13 @@ interface Sized {
   readonly model: { readonly config?: ModelSizes | undefined };
 }
 
-/** Why a model's experts cannot be chosen so. */
+/** Why a token cannot go to that many experts; undefined if it can. */
 export function whyNotChosen({ model: { config } }: Sized): string | undefined {
   const { chosen, count } = config?.experts ?? { chosen: 0, count: 0 };
   return chosen > count ? `is ${chosen}, of ${count} experts; a token goes to as many at most` : undefined;
 }
 
-/** Why layers cannot alternate so. */
+/** Why attention and DeltaNet layers cannot alternate as configured; undefined if they can. */
 export function whyNotHybrid({ model: { config } }: Sized): string | undefined {
   if (config?.attentionEvery === undefined) return undefined;
   const { attentionEvery, layers, headDim } = config;
@@ -68,7 +71,7 @@ export function whyNotHybrid({ model: { config } }: Sized): string | undefined {
     : `is given, and headDim is ${headDim}; a quarter of it is rotated in pairs, so it must be a multiple of ${ROTATED_BY}`;
 }
 
-/** Why a model of these parts has no biases of q, k and v. */
+/** Why a model of this architecture cannot have biases of q, k and v; undefined if it can. */
 export function whyNotBiased({ model: { config } }: Sized): string | undefined {
   if (!config?.qkvBias) return undefined;
   const part = config.attentionEvery !== undefined ? "attentionEvery" : config.experts && "experts";

@@ -4,14 +4,14 @@ import { z } from "zod";
 // are refused here, where the field has a path. test/e2e/recipe-bounds.test.ts tries the core at every bound.
 export const F32_SMALL = 1e-37;
 export const F32_LARGE = 1e38;
-/** The largest below 1 that is not 1 in f32. */
+/** Close to 1, and below 1 also in f32. */
 const BELOW_ONE = 0.9999999;
 export const INT32 = 2 ** 31 - 1;
 /** Node's timers take no longer delay. */
 export const LONGEST_TIMER_MS = INT32;
 
 export const positive = (most = F32_LARGE) => z.number().min(F32_SMALL).max(most);
-/** 0 is off. */
+/** Schema of a number that is 0 for "off". */
 export const orOff = () =>
   z
     .number()

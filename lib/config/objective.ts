@@ -56,11 +56,11 @@ export const objectiveSchema = z
      * (docs/how-to/write-a-loss.md).
      */
     slopes: slopesSchema.optional(),
-    /** "uniform" is the paper's 1/G; "length" is PipelineRL's weighting. */
+    /** "uniform" is 1/G, as in the Apriel-Reasoner paper; "length" is PipelineRL's weighting. */
     sequenceWeight: z.enum(["uniform", "length"]).default("uniform"),
     /**
-     * epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh], with a clipLow of 1 in [0, 1 + clipHigh]; gmpo's
-     * in [exp(-clipLow), exp(clipHigh)].
+     * epsilon below and above: the ratio stays in [1 - clipLow, 1 + clipHigh], or in [0, 1 + clipHigh] if
+     * clipLow is 1; for gmpo in [exp(-clipLow), exp(clipHigh)].
      */
     clipLow: positive().default(3e-3),
     clipHigh: positive().default(4e-3),
@@ -105,10 +105,12 @@ export const objectiveSchema = z
      */
     router: z.strictObject({ balanceCoef: orOff().default(0), zCoef: orOff().default(0) }).optional(),
     /**
-     * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"): constant weights in
-     * [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region in LLM Reinforcement Learning") 0 where the
-     * policy's probability of a token is further than low below the sampler's, or than high above. A low of 0 is there high. With one, the ratio of the objective is to the log-probs at the start of the step: 1 in
-     * its first update, where it clips nothing.
+     * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"):
+     * constant weights in [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region
+     * in LLM Reinforcement Learning") 0 where the policy's probability of a token is more than low below the
+     * sampler's, or more than high above it; for these two a low of 0 means high. With a correction, the
+     * objective's ratio is relative to the log-probs at the start of the step, hence 1 in the first update,
+     * where nothing is clipped.
      */
     correction: z
       .strictObject({

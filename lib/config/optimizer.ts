@@ -11,9 +11,9 @@ export const optimizerSchema = z
     weightDecay: orOff().default(0),
     /** Type of AdamW's m and v: bf16 halves them, rounded stochastically so that their means stay exact. */
     moments: z.enum(["f32", "bf16"]).default("f32"),
-    /** Global norm; 0 is off. */
+    /** Largest global norm of the gradient; 0: no clipping. */
     gradientClip: orOff().default(0.3),
-    /** Linear, from lr / warmupSteps; when left out a tenth of the steps, 50 at most. */
+    /** Steps of linear warm-up from lr / warmupSteps; default: a tenth of the steps, 50 at most. */
     warmupSteps: z.int().min(0).optional(),
     schedule: z.enum(["constant", "cosine"]).default("constant"),
     /** End of the cosine schedule, as a fraction of lr. */
@@ -41,7 +41,7 @@ export const warmStartSchema = z.strictObject({
   beta2: decay().default(0.98),
   weightDecay: orOff().default(0.05),
   gradientClip: orOff().default(1),
-  warmupSteps: z.int().min(0).optional(), // likewise
+  warmupSteps: z.int().min(0).optional(), // default as above
   /** Cosine down to this fraction of the rates. */
   finalFraction: fraction().default(0.1),
 });

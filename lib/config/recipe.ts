@@ -96,7 +96,7 @@ function defaultFilter({ teacher, advantages: { baseline } }: ParsedRecipe): Rec
   return teacher === undefined && !isBatchwide(baseline) ? "score" : "none";
 }
 
-/** `recompute` and `optimizerMemory` alone are for any device. */
+/** True if `hardware` names GPUs; `recompute` and `optimizerMemory` alone apply to any device. */
 function namesGpus({ hardware }: ParsedRecipe): boolean {
   const { gpu, gpuMemoryGiB, gpus = 1 } = hardware ?? {};
   return gpu !== undefined || gpuMemoryGiB !== undefined || gpus > 1;

@@ -29,8 +29,8 @@ export function takeRewardFunctions(input: unknown): {
 }
 
 /**
- * A shallow copy with every reward of every domain and validation set replaced by `change`'s result; entries without
- * rewards are unchanged.
+ * The inverse of takeRewardFunctions: a shallow copy with every reward function back in the place of its
+ * name.
  */
 export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
   return atRewards(plain, (name, value) => {

@@ -16,7 +16,7 @@ export const modulePlace = z
   .string()
   .refine(isModulePlace, 'it must be a module by path: "./mine.ts", or file:///...');
 
-/** Wall time of one call, and calls at the same time. */
+/** Limits: wall time of one call in milliseconds, and number of concurrent calls. */
 const limits = {
   timeoutMs: z.number().min(1).max(LONGEST_TIMER_MS).optional(),
   concurrency: count(4096).optional(),
@@ -155,12 +155,12 @@ export function readsReference({ reward, rewards, environment }: JudgedRows): bo
   });
 }
 
-/** The schema's part that says who judges a domain, or a validation set, instead of the problem's own verifier. */
+/** Schema fields that say what judges a domain or validation set, instead of the problem's own verifier. */
 export const domainRewards = {
   /** A single reward. */
   reward: rewardChoice.optional(),
   ...scale,
-  /** Several, each with its weight, any scale: the score is their weighted mean. */
+  /** Several rewards, each with its weight, any scale: the score is their weighted mean. */
   rewards: z
     .record(
       z.string().regex(/^[\w.-]{1,64}$/, "a reward's name is of letters, digits, _ . and -"),

@@ -2,11 +2,14 @@ import { z } from "zod";
 import { HoneError } from "../errors.ts";
 import { count } from "./numbers.ts";
 
-/** Processes that sample, that train and that judge; 0 of the last two: the run's own does it. */
+/**
+ * Numbers of processes that sample, train and judge; without trainers or verifiers the run's own process does
+ * that.
+ */
 export const processesSchema = z.strictObject({
   actors: count(64),
   trainers: z.int().min(0).max(64).default(0),
-  verifiers: z.int().min(0).max(64).optional(), // when left out 0
+  verifiers: z.int().min(0).max(64).optional(), // default: 0
 });
 
 /** Number of processes of each role, over all nodes. */
@@ -14,7 +17,7 @@ export interface Roles {
   readonly actors: number;
   /** 0: the coordinator trains. */
   readonly trainers: number;
-  /** Hosts that judge, each with `verification.workers` of its own. Default 0: the coordinator has a pool. */
+  /** Verifier hosts, each with `verification.workers` of its own. Default 0: the coordinator has a pool. */
   readonly verifiers?: number | undefined;
 }
 
@@ -34,7 +37,10 @@ interface Asked {
     | undefined;
 }
 
-/** Processes that a recipe requires: `hardware.processes`, or a process a GPU if it counts generating GPUs; else undefined. */
+/**
+ * Processes that a recipe requires: `hardware.processes`, or one process per GPU if it counts generating
+ * GPUs; else undefined.
+ */
 export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   const { processes, gpus = 1, actorGpus } = hardware ?? {};
   if (processes !== undefined) return processes;

@@ -26,13 +26,13 @@ export function takeRowMaps(input: unknown): { readonly plain: unknown; readonly
   return { plain, maps };
 }
 
-/** The opposite: functions back in their places, for a recipe that is to be defined again. */
+/** The inverse of takeRowMaps: puts functions back into a recipe that is to be defined again. */
 export function putRowMaps<T>(input: T, recipe: Mapped): T {
   const written = sourcesOf(recipe);
   return atMaps(input, (name, given) => rowMapOf(mapIn(written[name])) ?? given) as T;
 }
 
-/** Lets a defined recipe's sources know their functions. */
+/** Attaches the functions to a defined recipe's sources. */
 export function keepRowMaps(recipe: Mapped, maps: RowMaps): void {
   const written = sourcesOf(recipe);
   for (const [name, map] of maps) {
@@ -42,8 +42,8 @@ export function keepRowMaps(recipe: Mapped, maps: RowMaps): void {
 }
 
 /**
- * Gives a recipe read from a run folder the functions of the entry script's recipe, which must be those that its run
- * had. Throws ConfigError if they differ.
+ * Gives a recipe read from a run folder the functions of the entry script's recipe. Throws ConfigError unless
+ * they are the functions that the run used.
  * @param where the run folder, for the message
  */
 export function adoptRowMaps(recorded: Mapped, from: Mapped, where: string): void {

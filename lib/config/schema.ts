@@ -20,8 +20,8 @@ import { trackersSchema } from "./trackers.ts";
 import { verificationSchema } from "./verification.ts";
 
 /**
- * Schema of a recipe, in the paper's letters (docs/reference/glossary.md), with defaults. Where the paper is silent,
- * docs/architecture.md §8 gives the default and the field is its switch.
+ * Schema of a recipe, in the letters of the Apriel-Reasoner paper (docs/reference/glossary.md), with
+ * defaults. Where the paper is silent, docs/architecture.md §8 gives the default and the field is its switch.
  */
 
 export const MOST_PAGES = 1 << 28;
@@ -75,7 +75,7 @@ const domainSchema = z.strictObject({
 });
 
 const rolloutsSchema = z.strictObject({
-  /** G. */
+  /** G: attempts at each problem. */
   groupSize: z.int().min(2).max(MOST_SEQUENCES).default(8),
   /** L: generated tokens at most, thinking included. */
   maxOutputTokens: tokens(),
@@ -99,7 +99,10 @@ const rolloutsSchema = z.strictObject({
    * last 20 steps: about 11 bytes a generated token.
    */
   record: recordSchema.default(false),
-  /** Keep rollouts under way so often, for when an actor or the run is killed (docs/reference/rollouts.md); 0: they start again. */
+  /**
+   * Record unfinished rollouts every so many tokens, in case an actor or the run is killed
+   * (docs/reference/rollouts.md); 0: such rollouts start again.
+   */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
 
@@ -126,9 +129,9 @@ const trainingSchema = z.strictObject({
     .default(1),
   /** Train groups of earlier steps again, beside a step's fresh ones. Default: every group trains in one step only. */
   replayBuffer: replayBufferSchema,
-  /** Groups between submission and training at most; groupsPerStep * (maxLag + 1) when left out. */
+  /** Maximum number of groups between submission and training; default: groupsPerStep * (maxLag + 1). */
   credits: count().optional(),
-  /** T of a micro-batch. */
+  /** T: tokens of a micro-batch. */
   packedTokens: tokens().default(4096),
   /**
    * On a GPU: rows of a micro-batch whose gradients of logits are in memory at a time, 2 bytes per vocabulary entry
@@ -196,7 +199,7 @@ const metricsSchema = z
 
 /** GPUs that a recipe is meant for. `hone plan` and `hone check` read it; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
-  gpu: z.string().min(1).optional(), // for people: "H100 80GB"
+  gpu: z.string().min(1).optional(), // shown to users: "H100 80GB"
   gpuMemoryGiB: positive().optional(), // of one GPU; default: that of the machine's first GPU
   gpus: count(2 ** 20).default(1),
   /** Machines over which GPUs or processes are spread; `hone launch` requests them. Default 1. */

@@ -46,7 +46,7 @@ interface RouterTerms {
   readonly zCoef: number;
 }
 
-/** Why terms about routers have no part in such trainers. */
+/** Why trainers cannot compute the routers' loss terms; undefined if they can. */
 export function whyNotBalanced(
   recipe: Divided & { readonly objective: { readonly router?: RouterTerms | undefined } },
 ): string | undefined {
@@ -57,7 +57,9 @@ export function whyNotBalanced(
     : undefined;
 }
 
-/** Why trainers cannot have micro-batches together; a model folder's heads are known to the core alone. */
+/**
+ * Why trainers cannot share micro-batches; undefined if they can. Only the core knows a model folder's heads.
+ */
 export function whyNotTogether(
   recipe: Divided & { readonly model: { readonly config?: Heads | undefined } },
 ): string | undefined {

@@ -29,8 +29,8 @@ const placeSchema = z
   .refine((place) => !isModulePlace(place), "no such file relative to the working folder");
 
 /**
- * The schema's `objective.slopes`: people give the function, or the place of a module that exports it; {@link takeSlopes}
- * puts name or place and hash there.
+ * The schema's `objective.slopes`: a recipe gives the function, or the place of a module that exports it;
+ * {@link takeSlopes} replaces it by name or place, and hash.
  */
 export const slopesSchema = z.union([functionSchema, moduleSchema, placeSchema]) as unknown as z.ZodType<
   Written,
@@ -61,7 +61,7 @@ export function takeSlopes(input: unknown): { readonly plain: unknown; readonly 
   return { plain: inPlace({ function: slopes.name || "anonymous", sha256 }), slopes };
 }
 
-/** Lets a recipe's `objective.slopes` know its function. */
+/** Attaches the function to a recipe's `objective.slopes`. */
 export function keepSlopes(written: object | undefined, slopes: SlopesFunction | undefined): void {
   if (written !== undefined && slopes !== undefined) {
     Object.defineProperty(written, FUNCTION, { value: slopes });
@@ -76,8 +76,8 @@ export function slopesFunction(objective: {
 }
 
 /**
- * Gives a recipe read from a run folder the function of the entry script's recipe, which must be the one that its run
- * had. Throws ConfigError if it differs.
+ * Gives a recipe read from a run folder the function of the entry script's recipe. Throws ConfigError unless
+ * it is the function that the run used.
  * @param where the run folder, for the message
  */
 export function adoptSlopes(

@@ -24,7 +24,7 @@ export const teacherSchema = z
   .strictObject({
     /** The teacher's Hugging Face folder, or its name on the Hub; its tokenizer must be the model's. */
     folder: z.string().min(1).optional(),
-    /** Or a server that hosts the teacher. */
+    /** A server that hosts the teacher, instead of `folder`. */
     endpoint: endpointSchema.optional(),
     coef: positive().default(1),
     /** Factor of the reward's advantage; 0: the teacher alone is learnt from, and rewards are only measured. */

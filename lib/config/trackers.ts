@@ -56,7 +56,7 @@ const wandbSchema = z.strictObject({
 const prometheusSchema = z.strictObject({
   kind: z.literal("prometheus"),
   host: z.string().min(1).default("127.0.0.1"),
-  /** 0: any free port; a warning names it. */
+  /** Port; 0: any free port, which a warning names. */
   port: z.int().min(0).max(PORT).default(9464),
 });
 
