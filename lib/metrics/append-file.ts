@@ -44,12 +44,15 @@ export class AppendFile {
     return this.#fd !== undefined;
   }
 
-  /** Bytes it has now. Trusts that it is open. */
+  /** Current size in bytes. The file must be open. */
   get size(): number {
     return fstatSync(this.#fd!).size;
   }
 
-  /** @param lines whole ones. Throws HONE_ERR_IO naming the file: disk full, or deleted under way; HONE_ERR_STATE after close. */
+  /**
+   * @param lines complete lines. Throws HONE_ERR_IO naming the file if the disk is full or the file was
+   * deleted; HONE_ERR_STATE after close.
+   */
   append(lines: string): void {
     const fd = this.#fd;
     if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: a line after close`);
@@ -77,14 +80,14 @@ export interface Line {
 }
 
 /**
- * The current lines of a file, in order, reading one block at a time; leaves out a torn last line. A path that is not
- * a regular file has none: a device may never end. Throws HONE_ERR_IO.
+ * The current lines of a file, in order, reading one block at a time; leaves out a torn last line. Yields
+ * nothing for a path that is not a regular file: a device may never end. Throws HONE_ERR_IO.
  */
 export function* wholeLines(path: string): Generator<string, void, undefined> {
   for (const { text } of linesOf(path)) yield text;
 }
 
-/** The same as wholeLines, with byte ranges. @param within byte range of the file that begins with a line */
+/** Like wholeLines, with byte ranges. @param within byte range to read, which begins with a line */
 export function* linesOf(
   path: string,
   within: Line["bytes"] = { start: 0, end: Number.POSITIVE_INFINITY },
@@ -121,14 +124,14 @@ function* linesIn(block: Buffer, at: number): Generator<Line, number, undefined>
   return start;
 }
 
-/** Leaves whole lines only in a file open for reading and writing. */
+/** Truncates a file, open for reading and writing, after its last complete line. */
 function cutTornLine(fd: number): void {
   const { size } = fstatSync(fd);
   const whole = endOfLines(fd, size);
   if (whole < size) ftruncateSync(fd, whole);
 }
 
-/** Bytes up to and with the last newline. */
+/** Number of bytes up to and including the last newline. */
 function endOfLines(fd: number, size: number): number {
   let end = size;
   const block = Buffer.alloc(4096);

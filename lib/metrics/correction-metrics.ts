@@ -2,7 +2,8 @@ import { type MetricSheet, Moments } from "./distribution.ts";
 import type { StepFacts } from "./facts.ts";
 
 /**
- * Weights that a correction for the mismatch between sampler and trainer gave to the trained tokens; nothing without one.
+ * Puts statistics of the weights by which a correction for the mismatch between sampler and trainer changed
+ * the trained tokens; none without a correction.
  *   ESS = (sum w)^2 / (n sum w^2)
  */
 export function putCorrectionMetrics(sheet: MetricSheet, { update }: StepFacts): void {
@@ -25,7 +26,7 @@ export function putCorrectionMetrics(sheet: MetricSheet, { update }: StepFacts):
   sheet.share("correction/ess", moments.sum ** 2, moments.n * squares);
 }
 
-/** The share of trained tokens that `objective.tokens` chose: to train, or to be held. */
+/** The share of trained tokens that `objective.tokens` chose to train or to penalise. */
 function putSelection(sheet: MetricSheet, update: StepFacts["update"]): void {
   const chosen = update?.batch.tokenWeights ?? update?.batch.tokenPenalties;
   if (update === undefined || chosen === undefined) return;

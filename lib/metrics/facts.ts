@@ -15,7 +15,7 @@ export interface BatchLayout {
   readonly behaviorLogprobs: Float32Array;
   /** [T], natural log, of the reference policy; absent without one. */
   readonly referenceLogprobs?: Float32Array | undefined;
-  /** [S]. */
+  /** [S], one per sequence. */
   readonly advantages: Float32Array;
   /** [T], where tokens have their own. */
   readonly tokenAdvantages?: Float32Array | undefined;
@@ -35,7 +35,7 @@ export interface TrainerOutcome {
   readonly gradScale: number;
   readonly updateNorm: number;
   readonly weightNorm: number;
-  /** Non-finite loss or gradient: the weights are untouched. */
+  /** True after a non-finite loss or gradient: the weights are unchanged. */
   readonly skipped: boolean;
   readonly microBatches: number;
   readonly trainedTokens: number;
@@ -46,11 +46,11 @@ export interface TrainerOutcome {
   readonly forwardSeconds: number;
   readonly backwardSeconds: number;
   readonly optimizerSeconds: number;
-  /** [T] under the weights before the step, natural log. */
+  /** [T] log-probs under the weights before the step, natural log. */
   readonly logprobs: Float32Array;
   /** [T], nats. */
   readonly entropies: Float32Array;
-  /** [T], the objective's; read where a batch had several updates. */
+  /** [T], ratios of the objective; read if a batch had several updates. */
   readonly ratios?: Float32Array;
   /** [T], 1 where the objective clipped (a sequence objective marks every token of the sequence), or bounded a weight. */
   readonly clipped: Uint8Array;
@@ -93,7 +93,7 @@ export interface UpdateFacts {
   /** [T], natural log, of the teacher, and the time to compute it; absent without one. */
   readonly teacherLogprobs?: Float32Array | undefined;
   readonly teacherSeconds?: number | undefined;
-  /** Absent where this step does not measure them. */
+  /** Gradients of the batch's parts; absent if this step does not measure them. */
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */
   readonly packingBudget: number;
@@ -156,7 +156,7 @@ export interface StageCounts {
   readonly trained: number;
   /** Generated tokens among the trained. */
   readonly trainedTokens: number;
-  /** Trained once more by a buffer, each as often as it was. */
+  /** Rollouts that a replay buffer trained again, counted each time. */
   readonly replayed: number;
   readonly dropped: Readonly<Partial<Record<DropReason, number>>>;
 }
@@ -182,7 +182,7 @@ export interface VerifierFacts {
   readonly correct: number;
   readonly partial: number;
   readonly unscored: number;
-  /** Summed over calls that came back in this step, and of that the time in workers. */
+  /** Seconds summed over the calls that returned in this step; `busySeconds`: the part in workers. */
   readonly totalSeconds: number;
   readonly busySeconds: number;
   /** Quantiles over all calls of the run that came back, milliseconds; absent before the first. */
@@ -212,7 +212,7 @@ export interface EvaluationFacts {
   readonly score: number;
   /** Wall seconds, beside training. */
   readonly seconds: number;
-  /** Generated. */
+  /** Generated tokens. */
   readonly tokens: number;
 }
 
@@ -229,7 +229,7 @@ export interface CurriculumFacts {
   /** Fractions of the domain's problems: with a solve rate, and with a weight above 0. */
   readonly seen: number;
   readonly open: number;
-  /** Mean of the problems that have one. */
+  /** Mean over the problems that have a solve rate. */
   readonly solveRate: number | undefined;
 }
 
@@ -238,13 +238,13 @@ export interface StepFacts {
   readonly step: number;
   /** Version after the step. */
   readonly version: number;
-  /** Since the run began, on the run's clock. */
+  /** Seconds since the run began, on the run's clock. */
   readonly elapsedSeconds: number;
   /** L of the recipe, tokens. */
   readonly maxOutputTokens: number;
   /** Every group finished since the last step, kept and dropped; may be empty. */
   readonly groups: readonly RolloutGroup[];
-  /** Rollouts in those groups that had no verdict through a fault of ours, per domain. */
+  /** Rollouts in those groups that had no verdict because of an infrastructure fault, per domain. */
   readonly unscored?: Readonly<Record<DomainName, number>> | undefined;
   /** Absent when nothing was trained. */
   readonly update?: UpdateFacts | undefined;
@@ -257,9 +257,12 @@ export interface StepFacts {
   readonly verifierWorkers?: number | undefined;
   /** Items waiting between two stages at the end of the step, keyed by the later stage. */
   readonly queues: Readonly<Record<string, number>>;
-  /** Problems passed over since the run began because they cannot be asked; domains without any are absent. */
+  /**
+   * Number of problems skipped since the run began because they cannot be prompted; domains without any are
+   * absent.
+   */
   readonly leftOut?: Readonly<Record<DomainName, number>> | undefined;
-  /** Only domains with a curriculum. */
+  /** Curricula by domain; only domains that have one. */
   readonly curricula?: Readonly<Record<DomainName, CurriculumFacts>> | undefined;
   readonly credits?: { readonly free: number; readonly total: number } | undefined;
   /** Trackers by name; absent if there are none. */

@@ -1,7 +1,10 @@
 import type { MetricSheet } from "./distribution.ts";
 import type { GradientFacts } from "./facts.ts";
 
-/** |G|^2 and the trace of the covariance of one group's gradient, over all groups: smoothed, or of one step. */
+/**
+ * Squared norm |G|^2 of the gradient (`signal`), and trace of the covariance of one group's gradient
+ * (`noise`): smoothed, or of one step.
+ */
 export interface NoiseSums {
   readonly signal: number;
   readonly noise: number;

@@ -89,7 +89,7 @@ function putEngine(sheet: MetricSheet, engine: EngineFacts, total: number): void
   sheet.put("engine/lost-tokens", engine.lostTokens);
 }
 
-/** The trainer's step; the engine works in parallel. */
+/** Puts the times of the trainer's step; the engine works in parallel. */
 function putTimes(sheet: MetricSheet, facts: StepFacts): void {
   const { timing } = facts;
   putStages(sheet, facts);

@@ -14,9 +14,9 @@ const HEADERS = {
 
 export interface MetricsEndpointOptions {
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Ports from there on of which the first that is free is taken. Default: 1. */
+  /** Number of ports to try from there on; the first free one is taken. Default: 1. */
   readonly ports?: number;
   /** Returns the metrics in the Prometheus text format. */
   readonly text: () => string;

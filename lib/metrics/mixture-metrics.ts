@@ -1,7 +1,7 @@
 import type { MetricSheet } from "./distribution.ts";
 import type { MixtureFacts, StageCounts } from "./facts.ts";
 
-/** a current value, not a sum: it has no window */
+/** Stages and their counts. "in-flight" is a current value, not a sum: it has no window. */
 const STAGES = [
   ["submitted", "submitted"],
   ["in-flight", "inFlight"],

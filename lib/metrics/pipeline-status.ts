@@ -37,7 +37,7 @@ export interface StageStatus {
 
 export interface VerifierStatus {
   readonly name: string;
-  /** Completions handed out and not back, and for how long the oldest has been. */
+  /** Completions sent out and not yet judged, and the age of the oldest. */
   readonly out: number;
   readonly oldestMs: number;
   /** Time limit of a completion in milliseconds; absent if unknown. */
@@ -73,7 +73,7 @@ export interface ProcessStatus {
   /** Version of its weights, and its distance to the current version. */
   readonly version?: number | undefined;
   readonly lag?: number | undefined;
-  /** Sampled, over the last few seconds. */
+  /** Tokens sampled per second, over the last few seconds. */
   readonly tokensPerSecond?: number | undefined;
   /** URL of its Prometheus endpoint. */
   readonly metrics?: string | undefined;
@@ -91,7 +91,7 @@ export interface PipelineStatus {
   readonly writtenMs: number;
   readonly sittingStartedMs: number;
   readonly phase: { readonly name: string; readonly done: number; readonly total: number };
-  /** Steps done, and those of the recipe. */
+  /** Steps done, and number of steps in the recipe. */
   readonly step: number;
   readonly steps: number;
   readonly paused: boolean;
@@ -132,7 +132,7 @@ export interface PipelineStatus {
   readonly store?: { readonly address: string; readonly run: string } | undefined;
   /** Transport of the weights, in a sentence. */
   readonly weights?: string | undefined;
-  /** The most recent ones. */
+  /** The most recent control requests. */
   readonly requests: readonly ControlOutcome[];
 }
 

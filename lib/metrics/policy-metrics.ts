@@ -2,7 +2,7 @@ import { sampledTokens } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
 import type { StepFacts, UpdateFacts } from "./facts.ts";
 
-/** A gap in log-prob beyond this between engine and trainer is counted on its own. */
+/** A gap in log-prob beyond this between engine and trainer is counted separately. */
 const LARGE_MISMATCH = 0.1;
 const LOG_UNLIKELY = Math.log(0.1);
 

@@ -26,7 +26,7 @@ export interface Sample {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** Samples in the same format, grouped by name. @param labels common to all samples */
+/** Samples in the Prometheus text format, grouped by name. @param labels labels common to all samples */
 export function samplesText(samples: readonly Sample[], labels: Readonly<Record<string, string>>): string {
   const names = [...new Set(samples.map(({ name }) => name))];
   return names

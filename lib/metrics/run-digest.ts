@@ -37,7 +37,7 @@ export class RunDigest implements Iterable<Stretch> {
   /** Offsets of damaged lines; undefined: the first damaged line is an error. */
   readonly #damaged: Set<number> | undefined;
 
-  /** @param leavesOut damaged lines are left out and counted. */
+  /** @param leavesOut true: damaged lines are left out and counted. */
   constructor(log: string, digest: string, leavesOut = false) {
     this.#paths = { log, digest };
     this.#damaged = leavesOut ? new Set() : undefined;
@@ -50,7 +50,7 @@ export class RunDigest implements Iterable<Stretch> {
     for (const line of this.#lines({ start: read, end: Number.POSITIVE_INFINITY })) this.#take(line);
   }
 
-  /** Steps. */
+  /** Number of steps. */
   get length(): number {
     return this.#pieces.reduce((n, { steps }) => n + steps, 0);
   }
@@ -60,7 +60,7 @@ export class RunDigest implements Iterable<Stretch> {
     return this.#damaged?.size ?? 0;
   }
 
-  /** Number of lines that a walk through it parses. */
+  /** Number of lines that an iteration parses. */
   get lines(): number {
     return this.#pieces.length;
   }
@@ -94,7 +94,7 @@ export class RunDigest implements Iterable<Stretch> {
     }
   }
 
-  /** The same steps one by one, from the log alone. */
+  /** The steps one by one, from the log alone. */
   *steps(): Generator<Stretch, void, undefined> {
     for (const range of this.#ranges()) yield* this.#stepsIn(range);
   }

@@ -14,9 +14,11 @@ export const RUN_FILES = {
   events: "events.jsonl",
   /** Completions and their verdicts. */
   verdicts: "verdicts.jsonl",
-  /** Folder of what steps trained on, by `rollouts.record`; a file a step, ROLLOUT_FILE. */
+  /**
+   * Folder with what each step trained on, if `rollouts.record` asks for it; one file per step, ROLLOUT_FILE.
+   */
   rollouts: "rollouts",
-  /** Tokens of rollouts in progress, by `rollouts.recordEveryTokens`. */
+  /** Tokens of rollouts in progress, if `rollouts.recordEveryTokens` asks for them. */
   unfinished: "unfinished.bin",
   /** Evaluation before training; kept for resumed sessions. */
   before: "before.json",
@@ -48,9 +50,9 @@ export interface RunManifest {
   readonly config: unknown;
   /** The model folder it began with: where it was, and a hash of each file that matters; absent for a new model. */
   readonly model?: { readonly folder: string; readonly files: Readonly<Record<string, string>> } | undefined;
-  /** The same for the teacher's folder; absent without one. */
+  /** Folder of the teacher, with the hashes of its files; absent without a teacher. */
   readonly teacher?: RunManifest["model"];
-  /** Hashes (SHA-256) of the files of modules that the recipe names, by path: whether they are the same still. */
+  /** Hashes (SHA-256) of the files of modules that the recipe names, by path, to detect changes. */
   readonly modules?: Readonly<Record<string, string>> | undefined;
   /** Number of used rows of data sets, and the columns from which they were read, by domain and validation set. */
   readonly data?: Readonly<Record<string, unknown>> | undefined;
@@ -58,7 +60,7 @@ export interface RunManifest {
   readonly clock?: string | undefined;
   /** Seeds by use, e.g. {run: 0}. Decimal text, since a seed may exceed 2^53. */
   readonly seeds: Readonly<Record<string, number | string>>;
-  /** Hone, core, instruction set, threads, ... */
+  /** Versions and environment: Hone, core, instruction set, threads, ... */
   readonly versions: Readonly<Record<string, string | number>>;
   readonly command?: readonly string[] | undefined;
 }
@@ -120,8 +122,8 @@ export function readJson(path: string): unknown {
 }
 
 /**
- * Writes beside the target and renames, so that a reader sees the old file or the new one, whichever processes write it at
- * the same time. Throws HONE_ERR_IO.
+ * Writes beside the target and renames, so that a reader sees the old file or the new one, even if several
+ * processes write it at the same time. Throws HONE_ERR_IO.
  */
 export function writeWhole(path: string, text: string): void {
   fileWork(path, () => {
@@ -131,7 +133,10 @@ export function writeWhole(path: string, text: string): void {
   });
 }
 
-/** The same without blocking the caller's thread: a rename over a file may wait for the disk. One at a time per path. */
+/**
+ * Like writeWhole, without blocking the caller's thread: a rename over a file may wait for the disk. Allows
+ * one call at a time per path.
+ */
 export async function writeWholeBeside(path: string, text: string): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });

@@ -64,7 +64,7 @@ export class RunLogReader implements Iterable<StepRecord> {
     }
   }
 
-  /** Steps. */
+  /** Number of steps. */
   get length(): number {
     return this.#lines.length;
   }

@@ -40,7 +40,7 @@ export class StretchSum {
     }
   }
 
-  /** Trusts that something was added. */
+  /** At least one step must have been added. */
   get stretch(): Stretch {
     const { step, version } = this.#last!;
     const metrics: Record<string, number> = {};

@@ -1,12 +1,15 @@
 import type { RolloutGroup, ScoredRollout } from "../records.ts";
 import { Message } from "./protobuf.ts";
 
-/** Source of all: tensorflow/core/util/event.proto, framework/summary.proto, framework/tensor.proto. */
+/**
+ * Source of all message formats: tensorflow/core/util/event.proto, framework/summary.proto,
+ * framework/tensor.proto.
+ */
 const SESSION_START = 1;
 const DT_STRING = 7;
 const DATA_CLASS_TENSOR = 2;
 const BUCKETS = 30;
-/** A page shows so much of a completion; the rest is in verdicts.jsonl. */
+/** Characters of a completion that a page shows; the rest is in verdicts.jsonl. */
 const MOST_CHARACTERS = 4_096;
 
 type Value = Message;
@@ -38,8 +41,8 @@ export function restartEvent(wallSeconds: number, step: number): Buffer {
 }
 
 /**
- * Value {1 tag, 5 histo {1 min, 2 max, 3 num, 4 sum, 5 sum_squares, 6 bucket_limit*, 7 bucket*}}: 30 buckets of one
- * width, each with its upper limit. Trusts that there are values, all finite.
+ * Value {1 tag, 5 histo {1 min, 2 max, 3 num, 4 sum, 5 sum_squares, 6 bucket_limit*, 7 bucket*}}: 30 buckets
+ * of equal width, each with its upper limit. `values` must be finite and not empty.
  */
 export function histogram(tag: string, values: readonly number[]): Value {
   const min = Math.min(...values);

@@ -7,10 +7,10 @@ import type { Timeline } from "./timeline.ts";
 
 /** Callbacks of an actor. */
 export interface ActorHost {
-  /** The oldest group that no engine has, if it passes. */
+  /** Takes the oldest group that no engine has, if the group passes. */
   pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined;
   finished(attempt: Attempt): void;
-  /** Attempts that an engine's failure lost: they wait again. */
+  /** Called with the attempts that an engine's failure lost: they wait again. */
   lost(attempts: readonly Attempt[]): void;
   /** Called when it has something to decode (1), or nothing any more (-1). */
   busy?: ((change: 1 | -1) => void) | undefined;
@@ -30,10 +30,10 @@ export class Actor {
   readonly #host: ActorHost;
   readonly #slots: Slots;
   readonly #parked = new ParkedAttempts();
-  /** Moments that were planned before something changed have another number. */
+  /** Number of the current plan; events that were planned before the last change have an older number. */
   #plan = 0;
   #toldBusy = false;
-  /** The step that the planned moment reaches. */
+  /** The step that the planned event reaches. */
   #target = 0;
   #down = false;
 
@@ -52,12 +52,12 @@ export class Actor {
     return this.#slots.size;
   }
 
-  /** True if it would begin a group whose prompt fits. */
+  /** True if the engine would begin a group whose prompt fits. */
   get hasRoom(): boolean {
     return !this.#down && this.#parked.size === 0 && !this.#slots.full;
   }
 
-  /** Tokens sampled of what it is at. */
+  /** Tokens sampled so far by unfinished attempts. */
   get tokensUnderWay(): number {
     this.#slots.advance(this.#timeline.seconds);
     return this.#parked.all.reduce((sum, { done }) => sum + done, this.#slots.tokens);
@@ -68,7 +68,7 @@ export class Actor {
     this.#change(() => {});
   }
 
-  /** New weights come now. */
+  /** Gives the engine new weights now. */
   update(version: number): void {
     this.#change(() => {
       this.progress.version = version;

@@ -12,7 +12,7 @@ const FAILURES = 0x4641494c;
 export class Actors {
   readonly all: readonly Actor[];
   readonly #cores: SharedCores | undefined;
-  /** Service of each engine, in the same order. */
+  /** Service of each engine, in the order of `all`. */
   readonly #services: GroupService[] = [];
   readonly #timeline: Timeline;
   readonly #speedDuringStep: number;
@@ -67,7 +67,7 @@ export class Actors {
     return this.all.reduce((sum, actor) => sum + of(actor), 0);
   }
 
-  /** The engine with the fewest running looks first. */
+  /** Lets the engine with the fewest running attempts look first. */
   #offer(): void {
     let best: Actor | undefined;
     for (let i = 0; i < this.all.length; i++) {
@@ -89,7 +89,7 @@ export class Actors {
     return group;
   }
 
-  /** Puts attempts before those that no engine had yet. */
+  /** Puts the groups of lost attempts before those that no engine had yet. */
   #lost(attempts: readonly Attempt[]): void {
     const groups = [...new Set(attempts.map(({ group }) => group))];
     this.#queue.splice(0, this.#head, ...groups);

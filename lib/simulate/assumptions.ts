@@ -11,18 +11,18 @@ export const CARDS = [
 ] as const;
 
 /**
- * Values without a data sheet. docs/how-to/simulate.md gives the reason for each, and which were fitted to the
- * paper's figures.
+ * Values without a data sheet. docs/how-to/simulate.md gives the reason for each, and which were fitted to
+ * the figures of the Apriel-Reasoner paper.
  */
 export const ASSUMED = {
   /** Share of the memory's bandwidth that a step of generation reaches. Fitted: 36 hours for 250 steps. */
   bandwidthShare: 0.24,
-  /** Seconds of a step of generation beside memory: launches, sampling, scheduling. */
+  /** Seconds of a decode step besides memory traffic: launches, sampling, scheduling. */
   stepOverhead: 1e-3,
-  /** Share of the peak that prompts reach, and that a training step does. */
+  /** Share of the peak rate that prefill reaches, and that a training step reaches. */
   prefillShare: 0.4,
   trainShare: 0.35,
-  /** Seconds of an optimizer step beside forward and backward. */
+  /** Seconds of an optimizer step besides forward and backward. */
   trainFixed: 2,
   /** Seconds for which generation stands still for new weights. */
   updatePause: 8,
@@ -34,8 +34,8 @@ export const ASSUMED = {
 const quick = { mean: 0.05, cv: 1 };
 
 /**
- * Answers in the paper's domains. It states no lengths, no keep rates and no verifier times: these are ours. Keep is
- * the same everywhere, fitted to 2,730 rollouts a step.
+ * Answers in the domains of the Apriel-Reasoner paper. The paper states no lengths, keep rates and verifier
+ * times: these are assumptions. `keep` is the same in all domains, fitted to 2,730 rollouts per step.
  */
 export const PAPER_ANSWERS: Readonly<Record<string, Workload>> = {
   math: answers(3500, quick),

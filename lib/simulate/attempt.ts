@@ -7,7 +7,7 @@ export interface SubmittedGroup {
   readonly request: GroupRequest;
   readonly outcome: GroupOutcome;
   readonly attempts: readonly Attempt[];
-  /** Attempts that are not back. */
+  /** Number of attempts that have not ended. */
   left: number;
   /** Number of attempts whose keys and values, and with them the prompt's, are in an engine. */
   resident: number;
@@ -31,7 +31,7 @@ export class Attempt {
   firstVersion = -1;
   /** Sum over its tokens of the versions that sampled them. */
   versions = 0;
-  /** Second in which it was whole, -1 before. */
+  /** Time in seconds at which it was complete; -1 before. */
   endedAt = -1;
 
   constructor(group: SubmittedGroup, number: number) {
@@ -62,7 +62,7 @@ export class Attempt {
     return this.length - (this.endStep - progress.steps);
   }
 
-  /** Everything it had is lost. */
+  /** Loses all its tokens. */
   startAgain(): void {
     this.done = 0;
     this.firstVersion = -1;
@@ -70,7 +70,7 @@ export class Attempt {
   }
 }
 
-/** @param outcome one length an attempt */
+/** @param outcome has one length per attempt */
 export function submittedGroup(request: GroupRequest, outcome: GroupOutcome): SubmittedGroup {
   const attempts: Attempt[] = [];
   const group = { request, outcome, attempts, left: request.attempts, resident: 0 };
@@ -78,5 +78,5 @@ export function submittedGroup(request: GroupRequest, outcome: GroupOutcome): Su
   return group;
 }
 
-/** In order of submission. */
+/** Compares attempts by their order of submission. */
 export const byAge = (a: Attempt, b: Attempt): number => a.order - b.order;

@@ -24,7 +24,7 @@ export class DecodeProgress {
   /** Sum over steps of the weight version they sampled with. */
   versions = 0;
   version = 0;
-  /** Sampled: the sum of B over steps. */
+  /** Tokens sampled: the sum of B over steps. */
   tokens = 0;
   /** Seconds with a sequence running, and the sum of B over seconds. */
   busy = 0;

@@ -44,7 +44,7 @@ export async function fitProcesses(log: FleetLog, one: Machine): Promise<Machine
     actor: { ...one.actor, speedDuringStep: 1 },
     shared: { cores, engine: 1, trainer: 1, perGroup, service: beside / (groups * perGroup), update },
   });
-  const least = beside / (groups * cores); // more than all cores it cannot take
+  const least = beside / (groups * cores); // the work cannot use more than all cores
   let [low, high] = [least, Math.max(2 * least, (2 * waiting) / groups)];
   for (let i = 0; i < HALVINGS; i++) {
     const middle = (low + high) / 2;
@@ -61,7 +61,7 @@ function besideEngine(records: readonly Metrics[], { training }: Recipe): { besi
   const all = average(records.map(({ metrics: m }) => m["speed/processors"]! * m["time/step"]!));
   const engine = average(records.map(({ metrics: m }) => (1 - m["engine/idle"]!) * m["time/step"]!));
   const train = average(records.map((r) => trainSeconds(r) - (r.metrics["time/publishing"] ?? 0)));
-  // not checkpointing, which also waits: for a disk, and for the user who paused the run
+  // without checkpointing, which also waits: for a disk, and for the user who paused the run
   const between =
     mean(records, "time/recording") + mean(records, "time/logging") + mean(records, "time/other");
   return { beside: Math.max(1e-6, all - engine - train - between), groups: training.groupsPerStep };

@@ -21,7 +21,7 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
   const { bandwidthShare, stepOverhead, prefillShare, trainShare, trainFixed } = ASSUMED;
   const roles = rolesOf(recipe) ?? { actors: gpus, trainers: gpus };
   const { actors } = roles;
-  const trainers = Math.max(1, roles.trainers); // of none the coordinator trains
+  const trainers = Math.max(1, roles.trainers); // without trainers the coordinator trains
   const { parameters, attentionLayers, kvHeads, headDim, qWidth } = sizes;
   const keyValue = 2 * attentionLayers * kvHeads * headDim * BF16;
   const read = card.bandwidth * bandwidthShare;

@@ -5,14 +5,16 @@ type Pull = (passes: (group: SubmittedGroup) => boolean) => SubmittedGroup | und
 
 /** Delivers groups to one engine: immediately, or, if engines are processes that share cores, one after the other. */
 export class GroupService {
-  /** A group has come. */
+  /** Called when a group was delivered. */
   onReady: () => void = () => {};
   readonly #queue: Pull;
   readonly #cores: (() => SharedCores) | undefined;
   #busy = false;
   #ready: SubmittedGroup | undefined;
 
-  /** @param queue returns the oldest unassigned group @param cores shared ones */
+  /**
+   * @param queue returns the oldest unassigned group @param cores the cores that engines share, if they do
+   */
   constructor(queue: Pull, cores?: () => SharedCores) {
     this.#queue = queue;
     this.#cores = cores;

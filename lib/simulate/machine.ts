@@ -26,7 +26,7 @@ export const machineSchema = z.strictObject({
   /** Devices that generate, each with an engine, and devices that train; one that does both counts as both. */
   actors: z.int().positive(),
   trainers: z.int().positive(),
-  /** 0: a machine without. */
+  /** Number of GPUs; 0 for a machine without any. */
   gpus: z.int().min(0),
   actor: z.strictObject({
     maxRunning: z.int().positive(),
@@ -38,11 +38,11 @@ export const machineSchema = z.strictObject({
       perSequence: seconds(),
       perContextToken: seconds(),
     }),
-    /** Seconds of a prompt's token. */
+    /** Seconds per token of a prompt. */
     prefillPerToken: seconds(),
     /** Seconds of decoding lost to a weight update. */
     updatePause: seconds(),
-    /** Seconds of a token's keys and values on the way to host memory or back. */
+    /** Seconds to move a token's keys and values to host memory or back. */
     swapPerToken: seconds().default(0),
     /** Relative speed of an engine while a step trains: 1 if no hardware is shared. */
     speedDuringStep: positive().max(1).default(1),
@@ -51,7 +51,7 @@ export const machineSchema = z.strictObject({
     /** Seconds of an optimizer step of all trainers together. */
     fixed: seconds(),
     perToken: seconds(),
-    /** Attention: of the square of a sequence's length. */
+    /** Attention: seconds per square of a sequence's length. */
     perSquaredToken: seconds().default(0),
     /** Time from the end of a step until the next batch is requested. */
     between: seconds().default(0),
@@ -69,7 +69,7 @@ export const machineSchema = z.strictObject({
        */
       perGroup: seconds(),
       service: positive(),
-      /** Seconds of a step of the trainer for which it gives an engine the weights, each engine its own. */
+      /** Seconds that the trainer needs in each step to give one engine the weights. */
       update: seconds(),
     })
     .optional(),
@@ -94,7 +94,7 @@ export function readMachine(path: string): Machine {
   });
 }
 
-/** Throws HONE_ERR_USAGE naming the domains of a recipe that a machine knows nothing of. */
+/** Throws HONE_ERR_USAGE naming the domains of a recipe that the machine does not describe. */
 export function expectDomains(machine: Machine, domains: readonly string[]): void {
   const missing = domains.filter((domain) => !Object.hasOwn(machine.domains, domain));
   if (missing.length === 0) return;

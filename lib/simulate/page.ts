@@ -20,7 +20,7 @@ export function sweepPage(name: string, axis: Axis, swept: readonly SweptVariant
   );
 }
 
-/** Time, who is busy, and lag along an axis. */
+/** Figures along an axis: time, utilisation and lag. */
 export function sweepFigures(axis: Axis, swept: readonly SweptVariant[]): Figure[] {
   const x = { label: X[axis] };
   const along = (label: string, hue: number, of: (run: SimulatedRun) => number) => ({

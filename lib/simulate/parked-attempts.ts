@@ -16,7 +16,7 @@ export class ParkedAttempts {
     return this.#attempts[0];
   }
 
-  /** Mostly it is older than all that are here. */
+  /** Inserts an attempt, which is usually older than all others here. */
   add(attempt: Attempt): void {
     const younger = this.#attempts.findIndex(({ order }) => order > attempt.order);
     if (younger === 0) this.#attempts.unshift(attempt);

@@ -47,7 +47,7 @@ export class Recorder {
     this.#hash.add(request.group, step, this.#timeline.seconds);
   }
 
-  /** An engine is done with it. */
+  /** Counts an attempt that an engine has finished. */
   finished({ length }: Attempt): void {
     this.#whole.rollouts += 1;
     this.#whole.tokens += length;

@@ -24,20 +24,20 @@ export interface SimulatedRun {
   readonly hours: number;
   readonly gpuHours: number;
   readonly secondsPerStep: number;
-  /** Completed, whether kept or dropped. */
+  /** Completed rollouts, whether kept or dropped. */
   readonly rolloutsPerStep: number;
   readonly meanTokens: number;
   readonly tokensPerSecondPerActor: number;
   /** Shares of time: an engine with something to decode, and the trainer in a step. */
   readonly busy: { readonly actors: number; readonly trainers: number; readonly verifiers: number };
-  /** Mean sequences of an engine that decodes. */
+  /** Mean number of sequences in an engine while it decodes. */
   readonly running: number;
   readonly preemptions: number;
   /** Sampled tokens: of completed rollouts, of those in progress at the end, and lost to failures. */
   readonly tokens: { readonly whole: number; readonly underWay: number; readonly wasted: number };
   /** All tokens sampled by the engines, counted by their steps. */
   readonly sampled: number;
-  /** Over trained rollouts; `token` over their tokens; `submitted` is the largest since submission. */
+  /** Lags over trained rollouts; `token` over their tokens; `submitted` is the largest since submission. */
   readonly lag: {
     readonly mean: number;
     readonly token: number;

@@ -8,7 +8,10 @@ const NO_VERSIONS = new Uint32Array(0);
 const ZEROS = new ArrayBuffer(4 * 2 ** 22);
 const JUDGED: ScoredVerdict = { status: "correct", score: 1, reason: "simulated" };
 
-/** Makes the pipeline's nouns of simulated answers: their tokens are a length, since no code reads them. */
+/**
+ * Makes the pipeline's objects from simulated answers: their tokens are only a length, since no code reads
+ * them.
+ */
 export class SettledGroups {
   /** One array per length, shared by all answers of that length. */
   readonly #tokens: (Int32Array | undefined)[] = [];
@@ -20,7 +23,7 @@ export class SettledGroups {
     );
   }
 
-  /** The group after rewards and filter, which are in its outcome. */
+  /** Settles a group as its outcome says, in place of rewards and filter. */
   settle({ request, outcome }: SubmittedGroup, rollouts: readonly Rollout[]): SettledGroup {
     const members = rollouts.map((rollout) => new SimulatedMember(rollout));
     const { problem, submittedVersion } = request;

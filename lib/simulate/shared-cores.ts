@@ -12,7 +12,7 @@ interface Work {
   readonly done: () => void;
   /** Seconds of work that are left. */
   left: number;
-  /** Ends that were planned before something changed have another number. */
+  /** Number of the current plan; ends that were planned before the last change have an older number. */
   plan: number;
 }
 
@@ -75,7 +75,7 @@ export class SharedCores {
     if (!this.#share()) this.#planEnd(work);
   }
 
-  /** Returns whether everybody's speed has changed, and with it all plans. */
+  /** Computes the common speed; returns whether it has changed, and with it all plans. */
   #share(): boolean {
     let wanted = this.#busy * this.#shared.engine;
     for (const { cores } of this.#works) wanted += cores;

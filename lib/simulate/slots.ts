@@ -4,8 +4,9 @@ import type { Machine } from "./machine.ts";
 import { RunningAttempts } from "./running-attempts.ts";
 
 /**
- * Tokens that each running attempt has in reserve before another gets keys and values, and for which room is made at a
- * time. The engine does it page by page, in sixteenths of the moments and to the same effect (docs/how-to/simulate.md).
+ * Tokens of memory that each running attempt has in reserve before another attempt gets keys and values, and
+ * for which room is made at a time. The engine makes room page by page, to the same effect
+ * (docs/how-to/simulate.md).
  */
 const STRIDE = 128;
 
@@ -30,7 +31,7 @@ export class Slots {
     return this.#running.size >= this.#rates.maxRunning;
   }
 
-  /** Tokens sampled of what runs. */
+  /** Tokens sampled so far by the running attempts. */
   get tokens(): number {
     return this.#running.all.reduce((sum, attempt) => sum + attempt.doneBy(this.progress), 0);
   }
@@ -73,7 +74,9 @@ export class Slots {
     return any;
   }
 
-  /** The youngest lose their keys and values, and their slots. */
+  /**
+   * Takes slots, keys and values from the youngest attempts until there is room, and returns these attempts.
+   */
   makeRoom(): Attempt[] {
     const leaving: Attempt[] = [];
     while (this.size > 1 && this.#free < STRIDE * this.size) {
@@ -84,7 +87,7 @@ export class Slots {
     return leaving;
   }
 
-  /** Everything stops; nothing is in memory. */
+  /** Stops all attempts, frees their memory, and returns them. */
   loseAll(): Attempt[] {
     const lost = [...this.#running.all];
     for (const attempt of lost) attempt.leave(this.progress);

@@ -6,7 +6,7 @@ import type { SweptVariant } from "./sweep.ts";
 const percent = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 const count = (value: number): string => Math.round(value).toLocaleString("en");
 
-/** Seconds for people: "12.3 s", "8.5 min", "36.1 h". */
+/** Formats seconds: "12.3 s", "8.5 min", "36.1 h". */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${seconds.toFixed(1)} s`;
   return seconds < 7200 ? `${(seconds / 60).toFixed(1)} min` : `${(seconds / 3600).toFixed(1)} h`;
@@ -70,7 +70,7 @@ function waiting({ busy, steps }: SimulatedRun): string {
 
 const HEAD = ["", "time", "a step", "GPU-hours", "engines", "trainer", "lag", "most"];
 
-/** A row a cell. */
+/** One row per cell. */
 export function sweepTable(swept: readonly SweptVariant[]): PlainTable {
   return { head: HEAD, rows: swept.map(sweepRow) };
 }
@@ -91,7 +91,7 @@ function sweepRow({ name, own, run }: SweptVariant): string[] {
 
 const BAR = 40;
 
-/** The table, and a bar a cell as long as its time. */
+/** The table, and one bar per cell, as long as its time. */
 export function sweepText(name: string, swept: readonly SweptVariant[]): string {
   const longest = Math.max(...swept.map(({ run }) => run.seconds));
   const width = Math.max(...swept.map((variant) => variant.name.length));

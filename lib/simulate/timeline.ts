@@ -7,14 +7,14 @@ import { EventQueue } from "./event-queue.ts";
  * time; after handing them something, call `settle`, and no later event runs before they have done all possible work.
  */
 export class Timeline implements Clock {
-  /** Since the run began. */
+  /** Seconds since the run began. */
   seconds = 0;
-  /** Moments that came so far. */
+  /** Number of events that have happened. */
   moments = 0;
   readonly #heap = new EventQueue();
   #handedOver = true;
 
-  /** Milliseconds, as the accounting want them. */
+  /** Milliseconds, as the accounting needs them. */
   now(): number {
     return this.seconds * 1000;
   }
@@ -34,7 +34,10 @@ export class Timeline implements Clock {
     });
   }
 
-  /** The stages of the pipeline were handed something. */
+  /**
+   * To be called after handing something to the pipeline's stages: they then do their work before the next
+   * event.
+   */
   settle(): void {
     this.#handedOver = true;
   }

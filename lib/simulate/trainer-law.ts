@@ -1,7 +1,10 @@
 import type { SubmittedGroup } from "./attempt.ts";
 import type { Machine } from "./machine.ts";
 
-/** Seconds of an optimizer step over these groups: fixed + perToken sum n + perSquaredToken sum n^2, n prompt and answer. */
+/**
+ * Seconds of an optimizer step over these groups: fixed + perToken sum n + perSquaredToken sum n^2, with n
+ * tokens of prompt and answer.
+ */
 export function trainSeconds(
   { fixed, perToken, perSquaredToken }: Machine["trainer"],
   groups: readonly SubmittedGroup[],

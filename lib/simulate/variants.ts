@@ -42,7 +42,10 @@ function withLag(recipe: Recipe, machine: Machine, maxLag: number): Variant {
   };
 }
 
-/** Whole GPUs per node if nodes are homogeneous, else eighths of all. */
+/**
+ * Splits of the GPUs between generation and training: each gives generation one more GPU of every node than
+ * the one before.
+ */
 function splits(recipe: Recipe, machine: Machine): Variant[] {
   const { gpus } = machine;
   const step = Math.max(1, Math.floor(gpus / ASSUMED.gpusPerNode));
@@ -57,7 +60,7 @@ function splits(recipe: Recipe, machine: Machine): Variant[] {
   }));
 }
 
-/** The same machine with fewer or more nodes, of which the same fraction generates. */
+/** The machine with fewer or more nodes, of which the same fraction generates. */
 function nodes(recipe: Recipe, machine: Machine): Variant[] {
   const own = machine.gpus / ASSUMED.gpusPerNode;
   const fits = NODES.filter((count) => Number.isInteger((machine.actors * count) / own));
@@ -73,7 +76,7 @@ function nodes(recipe: Recipe, machine: Machine): Variant[] {
   }));
 }
 
-/** A step's work is shared by its trainers; each engine is what it was. */
+/** Divides a step's work among the new number of trainers; engines keep their rates. */
 function resized(machine: Machine, actors: number, trainers: number): Machine {
   const { trainer } = machine;
   const share = machine.trainers / trainers;

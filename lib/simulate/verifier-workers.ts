@@ -10,7 +10,7 @@ export class VerifierWorkers {
   /** Sum over answers of the seconds between asking and the verdict. */
   waitedSeconds = 0;
   readonly #timeline: Timeline;
-  /** When each is free: a binary heap. */
+  /** Times at which each worker is free: a binary heap. */
   readonly #free: number[];
 
   constructor(workers: number, timeline: Timeline) {

@@ -9,7 +9,9 @@ function refuse(what: string, value: unknown, wanted: string): never {
   throw new HoneError("HONE_ERR_USAGE", `${what} is ${text}, expected ${wanted}`);
 }
 
-/** The name of a stream, a group, a run, a pin. Throws HONE_ERR_USAGE, as all of these. */
+/**
+ * Checks the name of a stream, a group, a run or a pin. Throws HONE_ERR_USAGE, as all checks of this file.
+ */
 export function checkName(what: string, name: string): void {
   if (!NAME.test(name)) refuse(what, name, "1 to 200 of A-Z a-z 0-9 . _ / -");
 }
@@ -29,7 +31,7 @@ export function checkCount(what: string, value: number, least = 0): void {
   if (!Number.isSafeInteger(value) || value < least) refuse(what, value, `an integer >= ${least}`);
 }
 
-/** Milliseconds; Infinity is no time that a store can keep. */
+/** Checks a time in milliseconds; a store cannot keep Infinity. */
 export function checkMs(what: string, ms: number): void {
   if (!(ms >= 0 && ms <= LONGEST_MS)) refuse(what, ms, "milliseconds from 0 to 2^40");
 }

@@ -5,7 +5,7 @@ import type { Waiter } from "./waiter.ts";
 
 type Run = <K extends OperationName>(name: K, args: Arguments<K>) => Promise<Result<K>>;
 
-/** Registers of a driver. No fence is before them: a process that is out of date finds out by reading them. */
+/** Registers of a driver. They are not fenced: a process that is out of date finds out by reading them. */
 export class DriverRegisters implements KeyValues {
   readonly #run: Run;
   readonly #waiter: Waiter;

@@ -31,13 +31,13 @@ interface Reader {
 
 interface Found<T> {
   readonly entries: readonly T[];
-  /** The reader's cursor behind them. */
+  /** The reader's cursor after these entries. */
   readonly after?: Offset;
-  /** When there may be more without news. */
+  /** Milliseconds until there may be more entries without a notification. */
   readonly nextMs?: number | undefined;
 }
 
-/** A StreamStore over a driver: arguments checked, waiting done, leases labelled. */
+/** A StreamStore over a driver: checks arguments, waits for entries, and identifies leases. */
 export class DriverStore implements StreamStore {
   readonly kv: DriverRegisters;
   readonly #driver: Driver;
@@ -153,7 +153,7 @@ export class DriverStore implements StreamStore {
   abandon(why: HoneError): void {
     this.#calls.abandon(why);
     this.#waiter.close(why);
-    this.close().catch(() => {}); // `why` says more
+    this.close().catch(() => {}); // `why` tells more than an error of closing
   }
 
   readonly [Symbol.asyncDispose] = () => this.close();
@@ -170,7 +170,7 @@ export class DriverStore implements StreamStore {
     const quiet = end?.after === after ? end : undefined;
     const findMore = async (count: number) => {
       const { entries, after: at = after, nextMs } = await look();
-      const isAll = entries.length < max && waiting.waitMs > 0; // only who waits is told of news
+      const isAll = entries.length < max && waiting.waitMs > 0; // only waiting readers get notifications
       if (isAll) this.#ends.set(reader, { after: at, count, untilMs: inMs(nextMs) });
       else this.#ends.delete(reader);
       return entries.length > 0 ? { found: entries } : { nextMs };

@@ -19,7 +19,7 @@ export interface Leased {
 /** Operations of a driver. Each is atomic and durable when it is done; none waits for entries. */
 export interface Operations {
   append(o: Appended): Offset;
-  /** Remembers under which fence it was taken. */
+  /** Records the fence under which the lease was taken. */
   lease(
     o: {
       readonly stream: string;

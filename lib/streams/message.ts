@@ -50,8 +50,8 @@ const DEEPEST_HEAD = 32;
 const aligned = (at: number) => Math.ceil(at / ALIGNMENT) * ALIGNMENT;
 
 /**
- * A message as bytes. Throws HONE_ERR_USAGE for a header that JSON cannot say and for an array of a type that is not
- * listed, HONE_ERR_DATA for a message of 4 GB.
+ * Encodes a message as bytes. Throws HONE_ERR_USAGE for a header that JSON cannot represent and for an array
+ * of an unlisted type, HONE_ERR_DATA for a message of 4 GB.
  */
 export function encodeMessage({ kind, header, sections }: Message): Uint8Array {
   const names = Object.keys(sections);
@@ -88,7 +88,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
   if (headEnd > view.length) refuse(`its head ends at byte ${headEnd} of ${view.length}`);
   const [kind, header, table] = headOf(view.subarray(FIXED, headEnd).toString("utf8"));
   const sections: Record<string, Section> = Object.create(null) as Record<string, Section>;
-  // one aligned allocation for all arrays: one each would burden the garbage collector
+  // one aligned allocation for all arrays, since separate ones would burden the garbage collector
   const from = aligned(headEnd);
   const memory = new Uint8Array(view.subarray(from)).buffer;
   let end = headEnd;
@@ -161,7 +161,7 @@ function readHead(text: string): JsonValue {
   return head;
 }
 
-/** JSON of a head that reads back as what it is. */
+/** Writes a head as JSON that parses to an equal head. */
 function jsonOf(head: JsonValue): string {
   const fault = faultIn(head, "");
   if (fault !== undefined) throw new HoneError("HONE_ERR_USAGE", `a message's header has ${fault}`);

@@ -1,4 +1,4 @@
-/** Wakes those who wait for news of a topic. News between a look and the waiting are not missed. */
+/** Wakes those who wait for news of a topic. News between a look and the wait that follows are not missed. */
 export class Notifier {
   readonly #rung = new Map<string, number>();
   readonly #waiting = new Map<string, Set<() => void>>();

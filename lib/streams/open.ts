@@ -11,7 +11,7 @@ import { StreamError } from "./stream-error.ts";
 export interface OpenOptions {
   /** Name of the run; a store may contain several. */
   readonly run: string;
-  /** The run has been here before: a store that does not know it is refused. False by default. */
+  /** True: a store in which the run does not exist yet is refused. Default: false. */
   readonly mustExist?: boolean;
 }
 

@@ -33,7 +33,7 @@ export interface Lease {
 }
 
 interface Waiting {
-  /** Entries at most, >= 1. */
+  /** Maximum number of entries, >= 1. */
   readonly max: number;
   /** Time to wait for the first entry; 0 asks once. Milliseconds. */
   readonly waitMs: number;
@@ -63,7 +63,7 @@ export interface Depth {
   readonly items: number;
   readonly samples: number;
   readonly tokens: number;
-  /** Age of the oldest of them; 0 if there is none. */
+  /** Age of the oldest entry; 0 if there is none. */
   readonly oldestMs: number;
   /** Dead letters of the stream so far, of all readers. */
   readonly dead: number;
@@ -73,7 +73,7 @@ export interface Depth {
 export interface KeyValues {
   get(key: string): Promise<string | undefined>;
   set(key: string, value: string): Promise<void>;
-  /** Sets `value` if the key has `expected` (null: if it does not exist). Whether it did. */
+  /** Sets `value` if the key has `expected` (null: if it does not exist). Returns whether it did. */
   cas(key: string, expected: string | null, value: string): Promise<boolean>;
   /** Deletes the key; true if it existed and, if `expected` is given, had that value. */
   delete(key: string, expected?: string): Promise<boolean>;

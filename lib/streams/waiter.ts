@@ -19,10 +19,10 @@ type Known<T> = Quiet & { readonly found?: T };
 
 const GROWTH = 1.5;
 
-/** The time in this many milliseconds; never, if undefined. */
+/** The time this many milliseconds from now; infinity if undefined. */
 export const inMs = (ms = Number.POSITIVE_INFINITY): number => performance.now() + ms;
 
-/** Looks again and again until there is something, woken by news. */
+/** Polls until there is something, woken by notifications. */
 export class Waiter {
   readonly #notifier: Notifier;
   readonly #pauseMs: Driver["pauseMs"];
@@ -37,10 +37,10 @@ export class Waiter {
   }
 
   /**
-   * Result of `look`, undefined if it found nothing within `waitMs`. A result is returned even if the wait is aborted
-   * meanwhile: it may be leased. Rejects with HONE_ERR_ABORTED, and after `close` with its reason.
+   * Result of `look`, undefined if it found nothing within `waitMs`. A result is returned even if the wait is
+   * aborted meanwhile: it may be leased. Rejects with HONE_ERR_ABORTED, and after `close` with its reason.
    * @param look receives the topic's number of notifications before it
-   * @param quiet of an earlier wait: continues from it without a look
+   * @param quiet result of an earlier wait, from which this one continues without a look
    */
   async until<T>(
     topic: string,

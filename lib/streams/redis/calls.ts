@@ -18,7 +18,7 @@ const text = (reply: Reply | undefined) => String(reply);
 /** ioredis sends other arrays as text. */
 const binary = (p: Uint8Array) => Buffer.from(p.buffer, p.byteOffset, p.byteLength);
 const isTrue = ([reply]: readonly Reply[]) => number(reply) === 1;
-/** The pattern of scripts.ts, where # is the number. */
+/** The reason of a dead letter in scripts.ts, with # in place of the number. */
 const EXHAUSTED = exhausted("#");
 
 /** An element of XRANGE's reply: [id, [k, key, p, payload, r, reason]]. */

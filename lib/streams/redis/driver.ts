@@ -12,7 +12,7 @@ const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
 /** Limit of each deletion at the end, so that a lost server delays no exit. Milliseconds. */
 const LAST_MS = 3_000;
-/** Keys of a look for those of the run. */
+/** Keys that one SCAN call examines. */
 const SCANNED = "1000";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
@@ -29,7 +29,7 @@ export class RedisDriver implements Driver {
   readonly #patienceMs: number;
   /** Limit of the next operation: operations started together end about when the first does. */
   #waitMs: number;
-  /** End what waits for an answer. */
+  /** Functions that end the waits for an answer. */
   readonly #ends = new Set<(why: Error) => void>();
   #isClosed = false;
 
@@ -85,7 +85,7 @@ export class RedisDriver implements Driver {
     this.#news.on("ready", () => listener(undefined));
   }
 
-  /** Piece by piece: a server that others use too must not stand still for it. */
+  /** Deletes the run's keys in small batches, so that a shared server is not blocked. */
   async forget(): Promise<void> {
     const pattern = keyOf(this.#run, "*"); // run names contain no pattern characters
     const waitMs = Math.min(LAST_MS, this.#waitMs);

@@ -25,7 +25,7 @@
  * period, survives a jump.
  */
 const MOST_MS = 2_000;
-/** Between two ticks it is computed, not written. */
+/** Between two ticks the clock is computed, not written. */
 const TICK_MS = 250;
 
 const PRELUDE = `

@@ -30,7 +30,7 @@ export class SocketDriver implements Driver {
   private constructor(path: string, socket: Socket, patienceSeconds: number) {
     this.#path = path;
     this.#socket = socket;
-    socket.on("error", () => {}); // it is closed then
+    socket.on("error", () => {}); // "close" follows
     socket.on("data", (chunk) => this.#read(chunk));
     socket.once("close", () => this.#fail(outage(path, "the process that served it is gone")));
     this.#timer = setInterval(() => this.#look(patienceSeconds), 1_000).unref();
@@ -117,7 +117,7 @@ export class SocketDriver implements Driver {
     clearInterval(this.#timer);
     for (const waiting of this.#waiting.values()) waiting.reject(this.#end);
     this.#waiting.clear();
-    this.#tell(undefined); // who waits for news asks once more, and is refused
+    this.#tell(undefined); // waiting readers ask once more, and are refused
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import { HoneError } from "../../errors.ts";
 
-/** Longer ones are refused before they are sent: a length beyond it is no frame of ours. */
+/** Longer frames are refused before they are sent, so a longer length was not sent by this package. */
 const LONGEST_FRAME = 2 ** 30;
 const PREFIX = 4;
 

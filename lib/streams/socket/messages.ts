@@ -5,7 +5,7 @@ import { type Refusal, StreamError } from "../stream-error.ts";
 /** Rises when messages change their meaning. */
 export const PROTOCOL = 1;
 
-/** Ids of what is no operation; operations count from 1. */
+/** Ids of messages that are not operations; operations count from 1. */
 export const OPENING = 0;
 export const NEWS = -1;
 
@@ -18,7 +18,7 @@ export type Asked =
 /** Messages of a server: for NEWS a topic, else the result of the operation, or the reason of a failure. */
 export type Answer = readonly [id: number, result: unknown, failure?: Failure];
 
-/** An error; its class is lost on the way. */
+/** An error; its class is not sent. */
 interface Failure {
   readonly refusal?: Refusal;
   readonly code: ErrorCode;

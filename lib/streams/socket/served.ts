@@ -32,7 +32,7 @@ export class ServedDriver implements Driver {
       this.#tell(topic);
       for (const client of this.#clients) client.tell(topic);
     });
-    this.#server.on("error", () => {}); // of one that cannot be accepted, which sees that itself
+    this.#server.on("error", () => {}); // of a connection that cannot be accepted; its client notices
     this.#server.on("connection", (socket) => {
       const client = new Client(socket, this.#memory, path, run);
       this.#clients.add(client);
@@ -89,11 +89,11 @@ class Client {
   #isOpen = false;
 
   constructor(socket: Socket, memory: MemoryDriver, path: string, run: string) {
-    this.#socket = socket.on("error", () => {}); // it is closed then
+    this.#socket = socket.on("error", () => {}); // "close" follows
     this.#memory = memory;
     this.#path = path;
     this.#run = run;
-    this.#serve().catch(() => socket.destroy()); // after bytes that are no message
+    this.#serve().catch(() => socket.destroy()); // after an invalid message
   }
 
   tell(topic: string): void {
@@ -147,7 +147,7 @@ class Client {
   }
 }
 
-/** Against two that start at once and find the same leftover. */
+/** Locks the path against a second process that starts at the same time and finds the same leftover. */
 async function lockSocket(path: string): Promise<Disposable> {
   try {
     return await lockFolder(dirname(path), "a stream store", `${basename(path)}.store`);
