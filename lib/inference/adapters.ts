@@ -29,8 +29,8 @@ export interface AdapterSource {
 }
 
 /**
- * Writes W + alpha/rank B A as a model folder in f32, rounded as training rounded it: with bf16 storage every matrix has
- * values of bf16. Throws what the core says of either folder.
+ * Writes W + alpha/rank B A as a model folder in f32, rounded as training rounded it: with bf16 storage every
+ * matrix has values of bf16. Throws the core's errors for either folder.
  */
 export async function mergeAdapters(source: AdapterSource, target: string): Promise<void> {
   const { base, adapters, lora, weightStorage } = source;
@@ -48,7 +48,7 @@ export async function mergeAdapters(source: AdapterSource, target: string): Prom
 
 /**
  * Writes the adapters of a checkpoint as PEFT reads them; the folder appears complete or not at all.
- * @param base what PEFT shall load first: a name of the Hub, or a folder.
+ * @param base the model that PEFT loads first: a name of the Hub, or a folder.
  * Throws HONE_ERR_USAGE for a target that is in the way, HONE_ERR_IO.
  */
 export function exportAdapters(

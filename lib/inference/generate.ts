@@ -15,7 +15,7 @@ export interface GenerateOptions {
 
 export interface GeneratedToken {
   readonly id: number;
-  /** Natural log, of the distribution actually sampled from. */
+  /** Natural log-prob under the distribution that was actually sampled from. */
   readonly logprob: number;
   /** Why the completion ended, on its last token; absent on the others. */
   readonly finish?: FinishReason;

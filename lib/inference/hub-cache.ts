@@ -44,7 +44,7 @@ function expanded(path: string): string {
 export class CachedModel {
   readonly folder: string;
 
-  /** @param repo of a model "org/name", of a data set "datasets/org/name". */
+  /** @param repo "org/name" for a model, "datasets/org/name" for a data set. */
   constructor(cache: string, repo: string) {
     const kind = repo.startsWith("datasets/") ? "" : "models--";
     this.folder = join(cache, `${kind}${repo.replaceAll("/", "--")}`);
@@ -65,7 +65,7 @@ export class CachedModel {
     return text.trim() || undefined;
   }
 
-  /** Throws HONE_ERR_IO. */
+  /** Stores the commit of a revision. Throws HONE_ERR_IO. */
   async remember(revision: string, commit: string): Promise<void> {
     const path = join(this.folder, "refs", revision);
     if (revision === commit || (await this.commitOf(revision)) === commit) return;

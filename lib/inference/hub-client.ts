@@ -191,7 +191,7 @@ export class HubClient {
   #listed({ path, size, oid, lfs }: ListedEntry): HubFile {
     const hex = lfs?.oid ?? oid ?? "";
     const digest: HubDigest = { algorithm: lfs ? "sha256" : "git-sha1", hex };
-    // it becomes a file's name
+    // checked, since it becomes a file name
     if (!(lfs ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/).test(hex))
       throw this.#strange(`checksum ${JSON.stringify(hex)} of ${path}`);
     return { path, size: lfs?.size ?? size, digest };
@@ -254,7 +254,7 @@ function nextStep(status: number, code: string, endpoint: string, hasToken: bool
   return "The Hub reported an internal error; run the same command again: downloaded files are kept.";
 }
 
-/** Seconds or a date, as RFC 9110 has it; 0 if absent. */
+/** Parses Retry-After, in seconds or a date (RFC 9110); 0 if absent. */
 function retryAfterMs({ headers }: Response): number {
   const text = headers.get("retry-after") ?? "";
   const ms = /^\d+$/.test(text) ? 1000 * Number(text) : Date.parse(text) - Date.now();

@@ -43,10 +43,11 @@ export function parseDatasetName(text: string): DatasetName | undefined {
 export const isHubPath = (path: string): boolean => path.startsWith("hf:");
 
 /**
- * The files of a Hub data set, in the cache shared with Python's clients; downloads missing ones. Without a network,
- * or offline, uses the files of an earlier complete download.
- * @param pinned a commit that overrides the revision: the one recorded by a resumed run Throws HONE_ERR_USAGE for a
- * malformed name, HONE_ERR_DATA if the repository has no such files, and the errors of resolveModelFolder.
+ * The files of a Hub data set, in the cache shared with Python's clients; downloads missing ones. Without a
+ * network, or offline, uses the files of an earlier complete download.
+ * @param pinned a commit that overrides the revision: the one recorded by a resumed run. Throws
+ * HONE_ERR_USAGE for a malformed name, HONE_ERR_DATA if the repository has no such files, and the errors of
+ * resolveModelFolder.
  */
 export async function resolveDataset(
   text: string,
@@ -125,7 +126,10 @@ async function writeListing(cached: CachedModel, commit: string, files: readonly
   await writeFile(path, JSON.stringify(files.map((file) => file.path)));
 }
 
-/** Files of a snapshot that another client downloaded, and the number of parts that their names state. */
+/**
+ * Paths of a snapshot's files: those of its list; without a list, because another client downloaded it, those
+ * in the folder and every further part that their names announce.
+ */
 async function listing(cached: CachedModel, commit: string): Promise<readonly string[]> {
   const text = await readFile(listingPath(cached, commit), "utf8").catch(() => undefined);
   if (text !== undefined) return JSON.parse(text) as string[];
@@ -172,7 +176,10 @@ function splitOf(path: string): string {
   return "train";
 }
 
-/** The folder that is no split and not called data; "default" for files beside the card. */
+/**
+ * Configuration of a file: its first folder that is neither a split nor "data"; "default" for files beside
+ * the card.
+ */
 function configOf(path: string): string {
   const folders = path.split("/").slice(0, -1);
   return folders.find((folder) => folder !== "data" && !SPLITS.has(folder.toLowerCase())) ?? "default";

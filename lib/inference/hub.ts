@@ -44,7 +44,7 @@ const SMALL =
   /^(?:[\w.-]+\.json|[\w.-]+\.jinja|additional_chat_templates\/[\w.-]+\.jinja|merges\.txt|tokenizer\.model)$/;
 const OTHER_INDEX = /\.index\.json$/;
 
-/** "org/name" or "org/name@revision"; undefined for anything else. */
+/** Parses "org/name" or "org/name@revision"; undefined for anything else. */
 export function parseHubName(text: string): HubName | undefined {
   const { repo, revision = "main" } = NAME.exec(text)?.groups ?? {};
   if (repo === undefined || repo.length > 96 || revision.includes("..") || /[.-]$/.test(repo))
@@ -71,7 +71,10 @@ export interface ModelHeads {
   withHead<T>(name: string, use: (head: FileHead) => Promise<T>): Promise<T>;
 }
 
-/** Throws what resolveModelFolder throws; `withHead` throws HONE_ERR_IO and the Hub's errors. */
+/**
+ * Resolves a model without downloading its weights. Throws what resolveModelFolder throws; `withHead` throws
+ * HONE_ERR_IO and the Hub's errors.
+ */
 export async function resolveModelHeads(
   nameOrPath: string,
   options: Omit<ResolveOptions, "withWeights"> = {},

@@ -57,7 +57,7 @@ export async function inspectModel(
     for (const [name, tensor] of Object.entries(await withHead(file, readHeader))) {
       const bytes = tensor.data_offsets[1] - tensor.data_offsets[0];
       dtypes[tensor.dtype] ??= { tensors: 0, bytes: 0 };
-      const further = Number(LAYER.exec(name)?.[1] ?? -1) >= layers; // predicts further tokens
+      const further = Number(LAYER.exec(name)?.[1] ?? -1) >= layers; // a layer that predicts further tokens
       const part = further || NOT_TEXT.test(name) ? skipped : dtypes[tensor.dtype]!;
       part.tensors += 1;
       part.bytes += bytes;

@@ -7,7 +7,7 @@ const strictConfig = (): boolean => process.env["HONE_STRICT_CONFIG"] === "1";
 
 interface Described {
   readonly configJson: string;
-  /** Warnings name it. */
+  /** Name of the config in warnings. */
   readonly where: string;
   readonly strict: boolean;
   readonly facts: ModelFacts;

@@ -6,7 +6,7 @@ import { weightFiles } from "./inspect.ts";
 
 /** The files of a model folder that decide a run's results, as kept in run.json. */
 export interface ModelOrigin {
-  /** Absolute; only for people: a folder may move. */
+  /** Absolute path, only for display: a folder may move. */
   readonly folder: string;
   /** SHA-256 in hex by file name; of weights, of their size and a sample of their bytes. */
   readonly files: Readonly<Record<string, string>>;
@@ -23,7 +23,7 @@ const SAMPLES = 64;
 const SAMPLE_BYTES = 1 << 16;
 
 /**
- * @param template a chat template of the recipe's own, if it has one.
+ * Hashes the files of a model folder. @param template a chat template of the recipe's own, if it has one.
  * Throws HONE_ERR_IO naming the file that cannot be read.
  */
 export function originOf(folder: string, template?: string): ModelOrigin {
@@ -42,7 +42,7 @@ export function originOf(folder: string, template?: string): ModelOrigin {
 
 /**
  * Throws HONE_ERR_CONFIG naming the files that are not what they were when the run began.
- * @param dir the run folder, for the message. @param field of the recipe that names the folder
+ * @param dir the run folder, for the message. @param field the recipe's field that names the folder
  */
 export function checkOrigin(
   dir: string,

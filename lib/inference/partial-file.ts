@@ -60,7 +60,7 @@ export class PartialFile {
     this.#hash = newHash(digest, size);
   }
 
-  /** Bytes that are there. */
+  /** Number of bytes received. */
   get position(): number {
     return this.#position;
   }
@@ -175,7 +175,7 @@ async function isAlive(target: string, path: string): Promise<boolean> {
 /** True if its owner may write to it again, however long it has been idle. */
 function mayGoOn(target: string, path: string): boolean {
   const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
-  if (owner === null) return false; // closed
+  if (owner === null) return false; // a closed part has no owner
   if (owner[1] !== HOST) return true; // on a shared disk the owner's state cannot be determined
   try {
     process.kill(Number(owner[2]), 0);
@@ -185,7 +185,10 @@ function mayGoOn(target: string, path: string): boolean {
   }
 }
 
-/** An incomplete copy is also a valid beginning. */
+/**
+ * Takes over the part `left` as `path`, and returns whether it did. An incomplete copy is also a valid
+ * beginning.
+ */
 async function takenOver(target: string, left: string, path: string): Promise<boolean> {
   if (!mayGoOn(target, left)) {
     const now = new Date();
@@ -205,7 +208,7 @@ async function renamed(from: string, to: string): Promise<boolean> {
   );
 }
 
-/** The hash that a checksum of the Hub is of, before any of the file's `size` bytes. */
+/** Starts the hash of a file of `size` bytes, by the algorithm of its checksum on the Hub. */
 export function newHash({ algorithm }: Pick<HubDigest, "algorithm">, size: number): Hash {
   return algorithm === "sha256" ? createHash("sha256") : createHash("sha1").update(`blob ${size}\0`);
 }

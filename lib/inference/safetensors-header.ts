@@ -44,7 +44,7 @@ export async function withLocalHead<T>(path: string, use: (head: FileHead) => Pr
   const failed = (cause: Error): never => {
     throw new HoneError("HONE_ERR_IO", `${path}: ${cause.message}`, { cause });
   };
-  // does not wait for a pipe's writer
+  // O_NONBLOCK: does not wait for a pipe's writer
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch(failed);
   try {
     const stats = await file.stat();

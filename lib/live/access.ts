@@ -12,8 +12,8 @@ export function sameSecret(given: string | null | undefined, secret: string): bo
 }
 
 /**
- * True if a request's Host header names this machine by address or by one of our names. A malicious page whose name
- * resolves to 127.0.0.1 (DNS rebinding) sends that name.
+ * True if a request's Host header names this machine by address or by one of its names. A malicious page
+ * whose name resolves to 127.0.0.1 (DNS rebinding) sends that name.
  * @param also a further name at which the server listens
  */
 export function isOwnHost(header: string | undefined, also?: string): boolean {

@@ -14,9 +14,10 @@ const DIGITS = 5;
 const NO_STEPS: FoundSteps = { rows: [], replaced: false };
 
 /**
- * The log of a run as a static report has it, read once, a line at a time: every metric to five digits; of a long run means
- * over equally many steps in a row, by the last one's number. From 16 steps a point on, these are a multiple of 16 and are
- * read from the log's digest, a sixteenth of it. The table has numbers of verifiers alone.
+ * The log of a run as a static report contains it, read once, a line at a time: every metric to five digits;
+ * for a long run means over equally many consecutive steps, under the number of the last one. From 16 steps
+ * per point on, their number is a multiple of 16, and they are read from the log's digest, a sixteenth of its
+ * size. The table has only metrics of verifiers.
  */
 export class DigestedLog implements StepLog {
   readonly table = new StepTable(isOfVerifiers);
@@ -49,7 +50,7 @@ export class DigestedLog implements StepLog {
   }
 }
 
-/** Steps a point. @param least so many at least */
+/** Number of steps per point. @param least lower bound of that number */
 function stepsEach(least: number): number {
   const each = Math.max(1, Math.ceil(least));
   return each < DIGEST_STEPS ? each : DIGEST_STEPS * Math.ceil(each / DIGEST_STEPS);
@@ -70,7 +71,10 @@ function ofTable(stretch: Stretch): StepRecord {
   return { step, version, metrics: kept };
 }
 
-/** A metric: the steps of a point that have it, summed, and the points so far. */
+/**
+ * A metric: sum over the steps of the current point that have it, their number, and the means of earlier
+ * points.
+ */
 interface Total {
   sum: number;
   count: number;
@@ -86,7 +90,7 @@ class Points {
   #last = { step: 0, version: 0 };
   #summed = 0;
 
-  /** @param each steps a point. @param names all that metrics have */
+  /** @param each steps per point. @param names of all metrics */
   constructor(each: number, names: Iterable<string>) {
     this.#each = each;
     this.#totals = new Map(Array.from(names, (name) => [name, { sum: 0, count: 0, means: [] }]));

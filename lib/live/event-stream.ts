@@ -3,7 +3,7 @@ import type { StreamEvents } from "./wire.ts";
 
 /** Sent so that proxies and browsers do not close an idle stream. */
 const HEARTBEAT_MS = 15_000;
-/** The page asks again so soon after the stream broke. */
+/** Pause after which the page reconnects when the stream breaks. */
 const RETRY_MS = 1000;
 /** A reader with this many unread bytes has stopped reading. */
 const MOST_UNREAD_BYTES = 16 << 20;

@@ -17,7 +17,7 @@ export interface FoundSteps {
 /** The steps of a run as its log has them. */
 export interface StepLog {
   readonly table: StepTable;
-  /** Lines left out. */
+  /** Number of lines left out because they are damaged. */
   readonly damaged: number;
   /** The file that is read, and its bytes read so far. */
   readonly at: { readonly id: string; readonly end: number };

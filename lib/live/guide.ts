@@ -11,7 +11,7 @@ export function guideRows(): readonly GuideRow[] {
   return known;
 }
 
-/** The tables of a page whose rows are: name in backquotes, definition, unit, when it is absent. */
+/** Parses the tables of a page whose rows are: name in backquotes, definition, unit, when it is absent. */
 export function parseGuide(page: string): GuideRow[] {
   const rows: GuideRow[] = [];
   let section = "";

@@ -9,7 +9,7 @@ export interface Question {
   readonly watch: Watch;
 }
 
-/** JSON for `/api/<name>`. Throws HONE_ERR_USAGE for a question that makes no sense (status 400). */
+/** JSON for `/api/<name>`. Throws HONE_ERR_USAGE for an invalid question (status 400). */
 export type Answer = (question: Question) => unknown | Promise<unknown>;
 
 /** The run that a question is about (`run=0`). Throws HONE_ERR_USAGE. */

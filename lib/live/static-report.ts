@@ -9,7 +9,7 @@ import { pageFile } from "./page-files.ts";
 import { Watch } from "./watch.ts";
 import type { StaticReport } from "./wire.ts";
 
-/** A page's 2 MB, less what is always there. */
+/** Limit for all answers: a page's 2 MB, less its fixed parts. */
 const MOST_ANSWER_CHARS = 400_000;
 
 /** Requests whose answers a static report contains, as the page sends them. A panel that needs another adds a row. */
@@ -26,8 +26,9 @@ const QUESTIONS: readonly string[] = [
 ];
 
 /**
- * Writes `report.html` into a run folder, finished or not, and returns its path: the page as it would show the run now, in
- * one file that needs neither network nor server. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file at fault.
+ * Writes `report.html` into a run folder, finished or not, and returns its path: the page as it would show
+ * the run now, in one file that needs neither network nor server. Throws HONE_ERR_IO or HONE_ERR_FORMAT
+ * naming the file at fault.
  */
 export async function writeReport(runDir: string): Promise<string> {
   const { name } = readRunManifest(runDir);
@@ -37,8 +38,8 @@ export async function writeReport(runDir: string): Promise<string> {
 }
 
 /**
- * Everything that the page of a run asks for. An answer that is too long for a file, or that a damaged journal does not give,
- * is left out, and the page says so.
+ * Everything that the page of a run asks for. Leaves out an answer that is too long for a file, or that
+ * cannot be read from a damaged journal; the page then says so.
  */
 export async function reportData(runDir: string): Promise<StaticReport> {
   const { reportSamples } = await import("./report-samples.ts");

@@ -42,11 +42,11 @@ export class StepTable {
   readonly versions: number[] = [];
   /** Bytes of the log up to the end of each row's line. */
   readonly ends: number[] = [];
-  /** Undefined: not kept. */
+  /** Columns by metric; undefined for a metric whose numbers are not kept. */
   readonly #columns = new Map<string, Column | undefined>();
   readonly #keeps: (metric: string) => boolean;
 
-  /** @param keeps true for metrics whose numbers are kept; of others only the name is. Default: all */
+  /** @param keeps true for metrics whose numbers are kept; for others only the name is kept. Default: all */
   constructor(keeps: (metric: string) => boolean = () => true) {
     this.#keeps = keeps;
   }
@@ -60,7 +60,7 @@ export class StepTable {
     return [...this.#columns.keys()];
   }
 
-  /** Puts names there that rows will have. */
+  /** Registers names of metrics that later rows will have. */
   name(names: Iterable<string>): void {
     for (const name of names) this.#column(name);
   }

@@ -35,7 +35,7 @@ export class Watch {
     for (const run of this.runs) this.#look(run);
   }
 
-  /** Sees to it that what is known is half a second old at most. Throws HONE_ERR_IO. */
+  /** Ensures that the data is at most half a second old. Throws HONE_ERR_IO. */
   refresh(): void {
     if (performance.now() - this.#lookedMs >= LOOK_MS) this.look();
   }
@@ -57,7 +57,7 @@ export class Watch {
     return framed([...steps, ...states], this.cursor);
   }
 
-  /** Tells what is new, for the last time. */
+  /** Sends the last changes and ends the stream. */
   close(): void {
     clearInterval(this.#timer);
     if (this.stream.listeners > 0) this.look();

@@ -30,7 +30,7 @@ const domainsOf = (named: readonly string[], metrics: readonly string[]): readon
 
 /** Changes found by a look at a run. */
 export interface Found extends FoundSteps {
-  /** Name, state, marks or metrics are others than before. */
+  /** True if name, state, marks or metrics have changed. */
   readonly changed: boolean;
   /** Set if it was written since the last look. */
   readonly status: PipelineStatus | undefined;
@@ -147,7 +147,7 @@ export class WatchedRun {
     return Date.now() - (this.#signMs ?? writtenMs);
   }
 
-  /** The answer counts at the next look. */
+  /** Checks the folder's lock; the next look uses the answer. */
   #lookForProcess(): void {
     const status = this.#status;
     if (status === undefined || (this.#quietMs(status) < QUIET_MS && status.end !== "done")) return;

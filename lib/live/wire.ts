@@ -1,4 +1,4 @@
-/** Messages between server and page. Types alone: the page's own check reads them too. */
+/** Messages between server and page. Types only, since the page's own check reads them too. */
 import type {
   ControlAction,
   ControlOutcome,
@@ -72,7 +72,7 @@ export interface RunInfo {
   readonly state: RunState;
   readonly startedAt: string;
   readonly seeds: Readonly<Record<string, number | string>>;
-  /** Steps in its log; of how many, where that is known. */
+  /** Number of steps in its log, and in the recipe, if that is known. */
   readonly rows: number;
   readonly steps?: number | undefined;
   readonly domains: readonly string[];
@@ -117,12 +117,12 @@ export interface GuideRow {
 
 /** `/api/samples?run=0&steps=1..9&domain=math&...` */
 export interface SamplesAnswer {
-  /** Number that pass the filter; those of the page each have an excerpt. */
+  /** Number of samples that pass the filter; those of the page each have an excerpt. */
   readonly total: number;
   readonly samples: readonly (Sample & { readonly excerpt: string })[];
 }
 
-/** `/api/groups?run=0&status=wrong&...`: the same conditions, a row a group. */
+/** `/api/groups?run=0&status=wrong&...`: the same conditions as for samples, one row per group. */
 export type GroupsAnswer = FoundGroups;
 
 /** `/api/sample?run=0&row=0`: texts without control characters, only both ends of long ones. */

@@ -51,7 +51,7 @@ export interface BeforeAfterQuery {
   readonly kind?: ChangeKind | undefined;
   /** A domain or a validation set. */
   readonly domain?: string | undefined;
-  /** Steps done at the later evaluation; without it the last there is. */
+  /** Steps done at the later evaluation. Default: the last evaluation. */
   readonly at?: number | undefined;
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;

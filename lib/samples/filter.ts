@@ -5,7 +5,7 @@ import { FINISHES, STATUSES } from "./tables.ts";
 /** Inclusive bounds. */
 export type Range = readonly [from: number, to: number];
 
-/** "7", "7..", "..7" or "7..12"; undefined for anything else. */
+/** Parses "7", "7..", "..7" or "7..12"; undefined for anything else. */
 export function parseRange(text: string): Range | undefined {
   const ends = /^(\d{0,15})(\.\.)?(\d{0,15})$/.exec(text);
   if (ends === null || text === "" || text === "..") return undefined;
@@ -18,7 +18,7 @@ export function parseRange(text: string): Range | undefined {
 export interface SampleFilter {
   readonly steps?: Range | undefined;
   readonly domain?: string | undefined;
-  /** Any id that a problem was drawn under; with a domain, where several have it. */
+  /** Any id under which a problem was drawn; together with `domain` if several domains have the id. */
   readonly problem?: number | undefined;
   readonly group?: number | undefined;
   readonly attempt?: number | undefined;
@@ -30,7 +30,10 @@ export interface SampleFilter {
   readonly truncated?: boolean | undefined;
   /** Not solved, and longer than nine tenths of its domain's completions. */
   readonly wrongButLong?: boolean | undefined;
-  /** In the last group up to this step or the latest one, if at least half solved the problem in exactly one of the two. */
+  /**
+   * Samples of a problem's last group up to this step, and of its latest group, if at least half solved the
+   * problem in exactly one of the two groups.
+   */
   readonly flippedSince?: number | undefined;
 }
 

@@ -44,7 +44,7 @@ export class IndexFile {
   /** Bytes of the file that were read or written here. */
   #bytes = 0;
   #segments = 0;
-  /** Written so far. */
+  /** Extent of the tables at the last save. */
   #saved = { counts: countsOf(this.tables), names: 0, end: 0 };
   /** True if the file has unknown bytes at its end. */
   #torn = false;
@@ -191,7 +191,7 @@ function writeAll(fd: number, parts: readonly Uint8Array[]): void {
 
 const FLAGS = { r: "r", a: APPENDING, w: REWRITING } as const;
 
-/** False if the file cannot be opened, or the work not be done. */
+/** False if the file cannot be opened, or the work fails. */
 function withFile(path: string, flags: "r" | "a" | "w", work: (fd: number) => void): boolean {
   return attempted(() => {
     const fd = openSync(path, FLAGS[flags]);

@@ -6,7 +6,7 @@ import { objectOfLine } from "../shared/files/text-lines.ts";
 import type { Place } from "./builder.ts";
 
 const NEWLINE = 0x0a;
-/** Read and parsed in one turn of the event loop: some ten milliseconds. */
+/** Bytes that are read and parsed in one turn of the event loop: some ten milliseconds of work. */
 const BLOCK_BYTES = 1 << 20;
 const TAIL_BYTES = 4096;
 const HASH_BYTES = 16;
@@ -41,7 +41,10 @@ export class Journal<Line extends object = JournalLine> implements AsyncDisposab
     return (await this.#file.stat()).size;
   }
 
-  /** 16 bytes that tell what stands before `end`, by its last 4096 bytes; undefined where the file ends before. */
+  /**
+   * A 16-byte hash of the last 4096 bytes before `end`, which identifies the journal; undefined if the file
+   * is shorter.
+   */
   async tail(end: number): Promise<Buffer | undefined> {
     const start = Math.max(0, end - TAIL_BYTES);
     const bytes = await this.read({ at: start, size: end - start });

@@ -32,14 +32,14 @@ export class KeyMap {
     this.#table = table;
   }
 
-  /** Undefined if there is none. */
+  /** The last row that has the key; undefined if there is none. */
   find(key: Key): number | undefined {
     this.#enter();
     const row = this.#slots[this.#slotOf(key)]!;
     return row === EMPTY ? undefined : row;
   }
 
-  /** Rows that came since the last look. */
+  /** Inserts the rows added since the last call. */
   #enter(): void {
     for (; this.#entered < this.#table.rows; this.#entered++) {
       if (2 * this.#taken >= this.#slots.length) this.#grow();

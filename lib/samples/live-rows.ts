@@ -12,7 +12,7 @@ export class LiveRows {
     this.#tables = tables;
   }
 
-  /** Ascending. Valid until rows come. */
+  /** The live rows, ascending. Valid until rows are added. */
   rows(): Uint32Array {
     const { members, sessions } = this.#tables;
     if (sessions.rows !== this.#sessions) this.#begin();
@@ -20,7 +20,7 @@ export class LiveRows {
     return this.#rows.subarray(0, this.#count);
   }
 
-  /** Anew, since a session may void any row. */
+  /** Starts over, since a session may void any row. */
   #begin(): void {
     this.#sessions = this.#tables.sessions.rows;
     this.#entered = 0;

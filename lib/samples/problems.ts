@@ -27,7 +27,7 @@ export interface ProblemStatistics {
   readonly meanTokens: number;
 }
 
-/** The same with names for display. */
+/** Statistics of a problem, with names for display. */
 export interface NamedProblem extends ProblemStatistics {
   /** Identity, 32 hex digits: the same in every run for a row of a data set with the same question. */
   readonly identity: string;

@@ -5,9 +5,9 @@ import type { SampleIndex } from "./sample-index.ts";
 
 export interface Page {
   readonly order?: Order;
-  /** Samples passed over. Default 0. */
+  /** Number of samples to skip. Default 0. */
   readonly offset?: number;
-  /** Samples at most. Default 50. */
+  /** Maximum number of samples. Default 50. */
   readonly limit?: number;
 }
 

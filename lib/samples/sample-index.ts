@@ -51,7 +51,7 @@ export class SampleIndex {
     return this.#file.names;
   }
 
-  /** Rows of `members` that no later session took anew. */
+  /** Rows of `members` in the run's history: no later session voids them. */
   get live(): Uint32Array {
     return this.#live.rows();
   }

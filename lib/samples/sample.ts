@@ -37,7 +37,7 @@ export interface Sample {
   readonly advantage?: number;
   /** Reason why its group was not trained on. */
   readonly dropped?: DropReason | "unknown";
-  /** Cut, and left out of the loss. */
+  /** Truncated, and left out of the loss. */
   readonly masked?: true;
   /** The status from a later verdict (hone rescore), if it differs. */
   readonly rescored?: Verdict["status"];
@@ -50,7 +50,7 @@ export interface SpokenPart {
   readonly text: string;
 }
 
-/** The same with its texts from the journal: untrusted, may contain control characters. */
+/** A sample with its texts from the journal: untrusted, may contain control characters. */
 export interface WholeSample extends Sample {
   /** Its hash in the journal. */
   readonly completion: string;
@@ -70,7 +70,7 @@ export interface WholeSample extends Sample {
   readonly versionRuns: readonly number[];
 }
 
-/** The row of `members` for people and programs. */
+/** Converts a row of `members` into a sample. */
 export function sampleOf(index: SampleIndex, row: number): Sample {
   const { members, problems, completions } = index.tables;
   const at = (name: keyof typeof members.columns) => members.columns[name][row]!;

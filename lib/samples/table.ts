@@ -6,7 +6,7 @@ type Row<S extends Schema> = { readonly [K in keyof S]: number };
 type Column = Uint8Array | Uint32Array | Float64Array;
 
 const FIRST_ROWS = 1024;
-/** Columns begin at multiples of it in bytes, as typed arrays need. */
+/** Columns begin at multiples of this many bytes, as typed arrays require. */
 const ALIGNMENT = 8;
 
 const aligned = (bytes: number): number => Math.ceil(bytes / ALIGNMENT) * ALIGNMENT;

@@ -6,7 +6,7 @@ const KEY = { key0: "u32", key1: "u32", key2: "u32", key3: "u32" } as const;
 /** Byte range of a journal line. */
 const LINE = { at: "f64", size: "u32" } as const;
 
-/** Stored as index in this list; append new ones at its end. */
+/** Tables store the index in this list; append new statuses at its end. */
 export const STATUSES: readonly Verdict["status"][] = [
   "unscored",
   "correct",
@@ -16,7 +16,7 @@ export const STATUSES: readonly Verdict["status"][] = [
   "unparsable",
 ];
 export const FINISHES: readonly FinishReason[] = ["eos", "stop", "length", "abort", "turns"];
-/** 0: not dropped. */
+/** Tables store the index in this list; 0: not dropped. */
 export const DROPS: readonly (DropReason | undefined)[] = [
   undefined,
   "zero-advantage",
@@ -34,7 +34,7 @@ const PROBLEM = {
   ...KEY,
   ...LINE,
   id: "u32",
-  /** Places in the names. */
+  /** Indices into the names. */
   domain: "u32",
   family: "u32",
   level: "f64",
@@ -53,7 +53,7 @@ const COMPLETION = {
   ...LINE,
   problem: "u32",
   finish: "u8",
-  /** UTF-16 code units. */
+  /** Lengths in UTF-16 code units. */
   chars: "u32",
   thought: "u32",
   /** Hash of the comparable answer; both 0 if there is none. */

@@ -28,7 +28,7 @@ export class Verdicts {
     return row === undefined || row === NONE ? undefined : row;
   }
 
-  /** Rows that came since the last look. */
+  /** Enters the verdicts added since the last call. */
   #enter(): void {
     const { rows, columns } = this.#verdicts;
     for (; this.#entered < rows; this.#entered++) {

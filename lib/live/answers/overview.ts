@@ -2,7 +2,7 @@ import { STEP_STAGES } from "../../metrics/index.ts";
 import type { Question } from "../question.ts";
 import type { Overview } from "../wire.ts";
 
-/** Everything about every run but its numbers. */
+/** Describes every run, without its metrics. */
 export function overview({ watch }: Question): Overview {
   return { runs: watch.runs.map((run) => run.info()), stages: STEP_STAGES, cursor: watch.cursor };
 }

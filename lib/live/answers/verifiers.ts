@@ -5,7 +5,7 @@ import type { VerifierRow } from "../wire.ts";
 const OF_VERIFIERS = "verifier/";
 const CALLS = `${OF_VERIFIERS}calls/`;
 const PERCENTILE = `${OF_VERIFIERS}p95-ms/`;
-/** A count, divided and multiplied again, is the same count. */
+/** Digits of a sum: enough that a count which was divided and multiplied again is the same count. */
 const EXACT_DIGITS = 15;
 /** Counts of a step, by what they are called in a row. */
 const COUNTS = {

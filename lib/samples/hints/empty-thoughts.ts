@@ -6,7 +6,7 @@ const FEWEST_SAMPLES = 32;
 /** Characters up to which a thought counts as empty. */
 const EMPTY_CHARS = 4;
 const SHARE = 0.25;
-/** More than at the beginning. */
+/** Required rise of the share since the beginning. */
 const RISE = 0.2;
 /** A share that is a warning sign by itself. */
 const MOST = 0.5;

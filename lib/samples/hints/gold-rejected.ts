@@ -8,10 +8,13 @@ import { answerOf, byDomain, CORRECT, examples, type Hint, percent } from "./hin
 const FEWEST_ANSWERS = 8;
 const FEWEST_OF_ONE_GROUP = 16;
 const AGREEMENT = 0.5;
-/** Problems that agree as much, and how many of those must be right for the agreement to be believed. */
+/**
+ * Required number of other problems with as much agreement, and share of them whose frequent answer was
+ * right.
+ */
 const FEWEST_PEERS = 8;
 const RELIABLE = 0.9;
-/** Required ratio to the frequency among all of the domain's completions. */
+/** Required ratio of an answer's frequency on its problem to that among all of the domain's completions. */
 const OWN = 3;
 
 interface Answer {
@@ -51,7 +54,7 @@ const shareOf = ({ top, answers }: Answered): number => top.rows.length / answer
 
 interface Peers {
   readonly count: number;
-  /** Fraction of them whose frequent answer was usually accepted. */
+  /** Fraction of the peers whose frequent answer was usually accepted. */
   readonly right: number;
 }
 

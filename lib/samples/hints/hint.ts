@@ -21,7 +21,7 @@ const EXAMPLES = 5;
 export const UNSCORED = STATUSES.indexOf("unscored");
 export const CORRECT = STATUSES.indexOf("correct");
 
-/** The last rows of the last few groups, the latest first. @param rows in the order of steps */
+/** The last row of each of the last few groups, the latest first. @param rows in the order of steps */
 export function examples({ tables }: SampleIndex, rows: readonly number[]): number[] {
   const { group } = tables.members.columns;
   const lasts = rows.filter((row, i) => i === rows.length - 1 || group[rows[i + 1]!] !== group[row]);
@@ -44,7 +44,7 @@ export interface Ends {
 
 const END = 0.25;
 
-/** For every domain with samples. */
+/** Returns the ends of every domain with samples. */
 export function ends(index: SampleIndex): Ends[] {
   const { step } = index.tables.members.columns;
   return [...byDomain(index)].map(([domain, rows]) => {
@@ -88,7 +88,7 @@ export function meanOf(rows: readonly number[], value: (row: number) => number):
   return { n, mean, error: Math.sqrt(squares / Math.max(1, n - 1) / n) };
 }
 
-/** Difference of the second mean to the first in standard errors. */
+/** Difference of the second mean from the first, in standard errors. */
 export const rise = (a: Mean, b: Mean): number =>
   (b.mean - a.mean) / Math.max(1e-12, Math.hypot(a.error, b.error));
 

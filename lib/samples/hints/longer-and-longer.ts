@@ -3,10 +3,12 @@ import { CORRECT, ends, type Hint, meanOf, percent, rise } from "./hint.ts";
 
 const FEWEST_SAMPLES = 32;
 const GROWTH = 1.5;
-/** Standard errors, between the two ends. */
+/** Required rise of the reward between the two ends, in standard errors. */
 const CERTAIN = 4;
 
-/** Domains whose reward rose while completions grew by half and more: is it the answers, or the length, that pays? */
+/**
+ * Hints for domains whose reward rose while completions grew by at least half: length itself may be rewarded.
+ */
 export function longerAndLonger(index: SampleIndex): Hint[] {
   const { reward, tokens, status } = index.tables.members.columns;
   return ends(index).flatMap(({ domain, early, late }): Hint[] => {

@@ -4,7 +4,7 @@ import { answerOf, CORRECT, ends, examples, type Hint, meanOf, percent } from ".
 
 const FEWEST_PROBLEMS = 8;
 const SHARE = 0.5;
-/** Required ratio to the frequency of the most frequent reference. */
+/** Required ratio of the answer's frequency to that of the most frequent reference. */
 const BEYOND = 1.5;
 
 /** Hints for domains in which most of the latest completions give one answer, regardless of the question. */
