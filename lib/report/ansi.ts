@@ -21,7 +21,10 @@ export const PLAIN: Style = { bold: (text) => text, dim: (text) => text, hue: (_
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what an escape sequence starts with
 const ESCAPES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 
-/** Columns the text takes: two for what East Asian scripts and emoji write wide, none for marks that combine. */
+/**
+ * Number of columns that a text takes: two for a wide character (East Asian scripts, emoji), none for a
+ * combining mark.
+ */
 export function width(text: string): number {
   return stringWidth(text);
 }
@@ -119,7 +122,7 @@ export function stackedBar(amounts: readonly number[], room: number, style: Styl
   return cells.map((n, i) => style.hue(i, "█".repeat(n))).join("");
 }
 
-/** Lines of at most `columns`, as many of the pieces on each as fit; a piece wider than that has a line of its own. */
+/** Arranges pieces in lines of at most `columns`; a wider piece has a line of its own. */
 export function flow(pieces: readonly string[], columns: number, gap = "   "): string[] {
   const lines: string[] = [];
   for (const piece of pieces) {
@@ -130,7 +133,7 @@ export function flow(pieces: readonly string[], columns: number, gap = "   "): s
   return lines;
 }
 
-/** "0:07", "3:41", "1:02:09"; "–" for what is no time. */
+/** Formats seconds: "0:07", "3:41", "1:02:09"; "–" for NaN or infinity. */
 export function duration(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const s = Math.max(0, Math.round(seconds));
@@ -149,7 +152,7 @@ export function short(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** "8.3 %" with a space that does not break; "–" for what does not exist. */
+/** Formats a fraction: "8.3 %" with a non-breaking space; "–" for undefined, NaN or infinity. */
 export function percent(fraction: number | undefined, digits = 1): string {
   return fraction === undefined || !Number.isFinite(fraction)
     ? "–"

@@ -8,7 +8,7 @@ export interface Bar {
   readonly high?: number | undefined;
 }
 
-/** Bars that lie, in groups: a group a row, a bar a series; from 0 on. */
+/** Horizontal bars from 0 on: one group per row, one bar per series. */
 export interface BarFigure {
   readonly title: string;
   /** Description of the figure and how to read it. */
@@ -17,7 +17,7 @@ export interface BarFigure {
   readonly series: readonly string[];
   readonly rows: readonly {
     readonly label: string;
-    /** As many as series; undefined where there is none. */
+    /** One per series; undefined where there is none. */
     readonly bars: readonly (Bar | undefined)[];
   }[];
 }

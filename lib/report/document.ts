@@ -7,7 +7,10 @@ const POLICY = new Html(
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
 );
 
-/** A whole page that works from a file, without network, in light and dark. @param style of a library, before ours. */
+/**
+ * A whole page that works from a file, without network, in light and dark. @param style a library's, before
+ * the page's own.
+ */
 export function htmlDocument(title: string, main: Html, { style = "", scripts = html`` } = {}): string {
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
@@ -23,7 +26,7 @@ ${scripts}
 `.text;
 }
 
-/** A table on a page; scrolls by itself where it is wider. */
+/** A table on a page; one that is too wide scrolls within its card. */
 export function htmlTable({ head, rows }: PlainTable, caption?: string): Html {
   const line = (cells: readonly string[]) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`;
   return html`${caption === undefined ? undefined : html`<p class="caption">${caption}</p>`}<div class="card scroll"><table class="plain">

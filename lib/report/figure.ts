@@ -3,7 +3,10 @@ import { type Html, html } from "./html.ts";
 /** A line over steps, with a band around it. */
 export interface FigureLine {
   readonly label: string;
-  /** The same number is the same thing in every figure of a page; beyond seven, colours come again, dashed. */
+  /**
+   * Index of the colour; the same thing has the same index in every figure of a page. From the eighth on,
+   * colours repeat with dashes.
+   */
   readonly hue: number;
   /** "reference": thin, dashed, without legend. */
   readonly look?: "reference" | undefined;
@@ -26,7 +29,7 @@ export interface FigureMark {
 export interface FigureAxis {
   readonly label: string;
   readonly percent?: boolean | undefined;
-  /** Otherwise it fits the data. */
+  /** Default: the range of the data. */
   readonly range?: readonly [number, number] | undefined;
 }
 
@@ -49,7 +52,7 @@ const CHARACTER = 6.4;
 const HUES = ["#2463c4", "#cf5a16", "#14885a", "#a23792", "#a17a00", "#5f6b7a", "#b9c2cc"];
 const DASHES = ["", "7 3", "2 3", "7 3 2 3"];
 
-/** The hue as the page has it, with a light page's where there is none. */
+/** The page's colour for a hue, or that of a light page where the page defines none. */
 export const colourOf = (hue: number): string =>
   `var(--hue-${hue % HUES.length}, ${HUES[hue % HUES.length]})`;
 const dash = (hue: number): string => DASHES[Math.floor(hue / HUES.length) % DASHES.length]!;

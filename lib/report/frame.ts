@@ -85,7 +85,7 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
   const spark = Math.min(SPARK.most, Math.max(SPARK.least, Math.floor(left / 2)));
   const trend = trendOver(state.steps, spark);
   const scores = scoreLimits(state.steps);
-  const isMixed = state.domains.length > 1; // one domain is all, and no mixture
+  const isMixed = state.domains.length > 1; // a single domain has no mixture
   const head =
     padEnd("", nameWidth) +
     padEnd("score", spark + 7) +
@@ -110,7 +110,7 @@ function domainTable(state: FrameState, now: Metrics, columns: number, style: St
   return [style.dim(head), ...rows, ...(isMixed ? [all] : [])].map((line) => ` ${line}`);
 }
 
-/** [0, 1], or further where a recipe's own reward went beyond. */
+/** Limits of the score's sparkline: [0, 1], or further where a custom reward went beyond. */
 function scoreLimits(steps: readonly StepRecord[]): readonly [number, number] {
   const seen = steps.flatMap(({ metrics }) =>
     Object.keys(metrics).flatMap((name) => (name.startsWith("score/mean") ? [metrics[name]!] : [])),
@@ -155,7 +155,7 @@ function healthLines(m: Metrics, columns: number, style: Style): string[] {
       ["lag-0 mismatch", maybe(m["mismatch/lag0/max"], (v) => (v === 0 ? "0 exactly" : v.toExponential(1)))],
     ],
     [
-      // 0 in a step whose groups were all there before it began
+      // 0 in a step whose groups were all generated before it began
       ["generated", m["speed/generated"] ? `${short(m["speed/generated"])} tok/s` : undefined],
       ["trained", maybe(m["speed/trained"], (v) => `${short(v)} tok/s`)],
       ["engine batch", maybe(m["engine/occupancy"], (v) => percent(v, 0))],

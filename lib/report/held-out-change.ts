@@ -11,7 +11,10 @@ export interface HeldOutChange {
 }
 
 const CLEAR = 2;
-/** For one domain among several: with five domains a fall beyond two standard errors is chance in one run of nine. */
+/**
+ * Standard errors required for one domain among several: with five domains a fall beyond two is chance in one
+ * run of nine.
+ */
 const CLEAR_OF_SEVERAL = 3;
 
 type Measured = Pick<EvaluationTable["mean"], "score" | "standardError">;
@@ -25,7 +28,7 @@ export function meanChange(
   return changeOf(before.mean, after.mean, CLEAR);
 }
 
-/** The same of a whole run: under the sampling setting with temperature 1, or the first. */
+/** The change of a whole run: under the sampling setting with temperature 1, or the first. */
 export function runChange({
   before,
   after,
@@ -42,7 +45,10 @@ export function headlineSetting(before: RunSummary["before"]): number {
   );
 }
 
-/** Domains whose own score fell by more than three standard errors, with by how much; the largest fall first. */
+/**
+ * Domains whose own score fell by more than three standard errors, with the size of the fall; the largest
+ * fall first.
+ */
 export function fallenDomains(
   before: EvaluationTable,
   after: EvaluationTable,

@@ -21,7 +21,7 @@ function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ENTITIES[char]!);
 }
 
-/** HTML with its holes filled: strings escaped, `Html` as it is, lists joined, undefined left out. */
+/** Template tag for HTML: escapes strings, inserts `Html` unchanged, joins lists, leaves out undefined. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   return new Html(literals.map((literal, i) => literal + (i < parts.length ? fill(parts[i]) : "")).join(""));
 }

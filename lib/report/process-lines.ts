@@ -4,7 +4,7 @@ import { textTable } from "./text-table.ts";
 
 const NONE = "–";
 
-/** A row a process, at most `columns` wide. */
+/** One row per process, at most `columns` wide. */
 export function processTable(rows: readonly ProcessStatus[], columns: number): string[] {
   const did = rows.every(({ state }) => state === "gone") ? "last did" : "does";
   const head = ["process", "state", "pid", "version", "lag", "tokens/s", "restarts", did];
@@ -21,7 +21,7 @@ export function processTable(rows: readonly ProcessStatus[], columns: number): s
   return textTable({ head, rows: cells }, columns);
 }
 
-/** The actors and trainers of a run for its frame, in a line or two; none where one process does it all. */
+/** The actors and trainers of a run for its frame, in a line or two; none for a run of one process. */
 export function processWords(rows: readonly ProcessStatus[], columns: number, style: Style): string[] {
   const others = rows.filter(({ name }) => /^(actor|trainer)\./.test(name));
   return flow(

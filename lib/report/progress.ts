@@ -11,7 +11,7 @@ export interface ProgressOptions {
   readonly title: string;
   readonly domains: readonly string[];
   readonly terminal: Terminal;
-  /** Read for NO_COLOR, FORCE_COLOR, TERM and CI. Default: that of the process. */
+  /** Gives NO_COLOR, FORCE_COLOR, TERM and CI. Default: that of the process. */
   readonly environment?: Environment | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -22,9 +22,9 @@ const LINE_MS = 2000;
 const HISTORY = 2000;
 
 /**
- * Shows a run while it runs. On a terminal: a frame redrawn in place, at most ten times a second, that stays as it
- * was when the phase ends. Elsewhere: a parseable line every two seconds at most, and where a phase begins and ends;
- * the first and the last step always have theirs (all of them are in the run log).
+ * Shows a run while it runs. On a terminal: a frame redrawn in place, at most ten times a second, that stays
+ * as it was when the phase ends. Elsewhere: a parseable line every two seconds at most, and where a phase
+ * begins and ends; the first and the last step always have a line (all steps are in the run log).
  * Never throws on bad metrics or on a terminal without a size; writes nothing after `close`.
  */
 export class Progress {
@@ -33,7 +33,7 @@ export class Progress {
   readonly #live: boolean;
   readonly #style: Style;
   readonly #frame: LiveFrame;
-  /** For the frame's trends: only the last one with all of its metrics. */
+  /** Steps for the frame's trends; only the last one keeps all of its metrics. */
   readonly #steps: StepRecord[] = [];
   #hasTold = false;
   #phase = { name: "", total: 0, done: 0, note: "", startedMs: 0 };
@@ -117,7 +117,7 @@ export class Progress {
     this.#phase = { name: "", total: 0, done: 0, note: "", startedMs: 0 };
   }
 
-  /** A line for people, above the frame. */
+  /** Prints a line above the frame. */
   say(line: string): void {
     if (this.#closed) return;
     this.#frame.erase();

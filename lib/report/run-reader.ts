@@ -43,7 +43,10 @@ export function readRunFolder(runDir: string): RunFolder {
   };
 }
 
-/** Undefined for a run that wrote none yet. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming the file. */
+/**
+ * Reads summary.json; undefined if the run has not written it yet. Throws HONE_ERR_IO or HONE_ERR_FORMAT
+ * naming the file.
+ */
 export function readSummary(runDir: string): RunSummary | undefined {
   const path = join(runDir, RUN_FILES.summary);
   return existsSync(path) ? parseSummary(path) : undefined;

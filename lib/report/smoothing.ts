@@ -1,4 +1,4 @@
-/** Odd, about a twentieth of the run; 1 (none) below a dozen steps. */
+/** Window of the moving mean: odd, about a twentieth of the run; 1 (no smoothing) below a dozen steps. */
 export function smoothingWindow(steps: number): number {
   return steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1);
 }

@@ -45,7 +45,7 @@ export interface CandidateRow {
 /** Best step on held-out problems, and its margin. */
 export interface SelectionSummary {
   readonly best: Pick<CandidateRow, "step" | "score" | "standardError">;
-  /** `behind` the best on the same problems, and the standard error of that. */
+  /** `behind`: distance from the best step on the same problems; `behindError`: its standard error. */
   readonly runnerUp?:
     | (Pick<CandidateRow, "step" | "score" | "standardError"> & {
         readonly behind: number;
@@ -74,7 +74,7 @@ export interface RunSummary {
   readonly finishedAt: string;
   readonly steps: number;
   readonly version: number;
-  /** Steps after which the weights were others than before. */
+  /** Number of steps that changed the weights. */
   readonly changedSteps?: number | undefined;
   /** Same sampling settings in the same order on both sides; T=1 first. */
   readonly before: readonly EvaluationTable[];

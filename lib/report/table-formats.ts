@@ -39,7 +39,7 @@ export function formatTable(table: PlainTable, format: TableFormat, columns: num
   }
 }
 
-/** On one line. */
+/** Puts a cell's text on one line. */
 const plainCell = (text: string): string => visibleText(text.replace(/\s+/g, " "));
 
 const markdownCell = (text: string): string => text.replace(/[\\|<*`]/g, "\\$&");

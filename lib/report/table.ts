@@ -3,7 +3,7 @@ import { fallenDomains, headlineSetting, meanChange } from "./held-out-change.ts
 import type { EvaluationTable, Imperfections, RunSummary, Score } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
-/** Prose reads badly in longer lines. */
+/** Longest line of prose; longer ones read badly. */
 const WIDEST_TEXT = 98;
 
 /**
@@ -16,13 +16,13 @@ export function beforeAfterText(summary: RunSummary, style: Style = PLAIN, colum
   return [...blocks, ...notes].join("\n\n");
 }
 
-/** "T=1", "T=0.6, top-p 0.95". */
+/** Names a sampling setting: "T=1", "T=0.6, top-p 0.95". */
 export function settingName(table: Pick<EvaluationTable, "temperature" | "topP">): string {
   const nucleus = table.topP === undefined || table.topP === 1 ? "" : `, top-p ${table.topP}`;
   return `T=${table.temperature}${nucleus}`;
 }
 
-/** Domains, of several their mean, then validation sets. */
+/** Rows of a table: domains, the mean if there are several, then validation sets. */
 export function scoreRows(
   before: EvaluationTable,
   after: EvaluationTable | undefined,
@@ -133,7 +133,10 @@ function noGain(before: EvaluationTable | undefined, after: EvaluationTable | un
       ];
 }
 
-/** The sentence on a column that looks like a fault where answers have the length of the limit, and is one elsewhere. */
+/**
+ * The sentence on a high share of answers that were cut: no fault where right answers are as long as the
+ * limit, else a fault.
+ */
 function atLimit(table: EvaluationTable | undefined): string[] {
   if (table === undefined || table.mean.truncation <= MOST_CUT) return [];
   const { truncation, n } = table.mean;

@@ -1,8 +1,8 @@
 /** Agreement of two raters of the same items. */
 export interface Agreement {
-  /** Things that both named. */
+  /** Number of items that both labelled. */
   readonly count: number;
-  /** Share on which they gave the same name. */
+  /** Share of these items to which they gave the same label. */
   readonly share: number;
   /**
    * Cohen's kappa: (share - chance) / (1 - chance), where chance is the agreement expected from the raters' label
@@ -39,7 +39,7 @@ export interface Found {
   readonly recall: number | undefined;
 }
 
-/** @param pairs [by hand, by the measured rater] */
+/** @param pairs [label by hand, label by the measured rater] */
 export function foundOf(
   name: string,
   pairs: readonly (readonly [string | undefined, string | undefined])[],

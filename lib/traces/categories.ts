@@ -11,7 +11,7 @@ export const CATEGORIES = [
 ] as const;
 export type Category = (typeof CATEGORIES)[number];
 
-/** The four that leave the straight line from the question to the answer. */
+/** The four categories that leave the straight line from the question to the answer. */
 export const NON_LINEAR: ReadonlySet<Category> = new Set<Category>([
   "verification",
   "backtracking",

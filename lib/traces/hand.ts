@@ -30,7 +30,10 @@ const lineSchema = z.object({
     .min(1),
 });
 
-/** Reads a file of such traces, a JSON object a line. Throws HONE_ERR_DATA naming the line, HONE_ERR_IO. */
+/**
+ * Reads a file of traces labelled by hand, one JSON object per line. Throws HONE_ERR_DATA naming the line,
+ * HONE_ERR_IO.
+ */
 export async function readHand(path: string): Promise<HandTrace[]> {
   const traces: HandTrace[] = [];
   let number = 0;
@@ -88,7 +91,10 @@ export interface Grade {
   readonly outages: number;
 }
 
-/** Grades a reader, set by set in the file's order. It labels the steps by hand, and divides the texts for itself. */
+/**
+ * Grades a reader, set by set in the file's order: the reader labels the hand-made steps, and also divides
+ * the texts itself.
+ */
 export async function gradeReader(reader: Reader, traces: readonly HandTrace[], width = 1): Promise<Grade[]> {
   const graded = await atOnce(traces, width, (hand) => gradeTrace(reader, hand));
   return [...new Set(traces.map(({ set }) => set))].map((set) => {
@@ -131,6 +137,6 @@ async function gradeTrace(
 const pairsOf = (hand: readonly Category[], given: Labels): Pair[] =>
   hand.map((category, i) => [category, given[i]]);
 
-/** Counted in letters and signs: white space and marks of thinking belong to either side. */
+/** Ends of steps, counted without white space and thinking marks, which may belong to either side. */
 const endsOf = (text: string, steps: readonly Step[]): number[] =>
   steps.slice(0, -1).map(({ to }) => text.slice(0, to).replaceAll(/<\/?think>|\s/g, "").length);

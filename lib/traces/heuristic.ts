@@ -23,7 +23,7 @@ const TALKS =
 
 /** If at least this share of words and numbers occurred before, the step repeats them. */
 const REPEATED = 0.6;
-/** Words, numbers and signs of a run. */
+/** Number of neighbouring words, numbers and signs in a run (an n-gram). */
 const RUN = 3;
 const NUMBER = /\d+(?:\.\d+)?/g;
 
@@ -59,7 +59,7 @@ function labelOf({ text, place }: Step, { first, last, known }: Around): Categor
 }
 
 const CONCLUDES = /^(?:so|thus|therefore|hence|and|right|yes|okay|ok|great)\b/i;
-/** Words of a conclusion that has no room for more than what it repeats. */
+/** Most words of a conclusion that has no room for more than what it repeats. */
 const SHORT = 12;
 /** Required share of repeated longer words for a step without new numbers to count as a repetition. */
 const SAME_WORDS = 0.7;

@@ -38,7 +38,10 @@ export interface TraceMeasures {
   readonly sides: readonly SideCounts[];
   /** Steps per trace, length per trace and per step; the same of right answers alone. */
   readonly sizes: readonly Measure[];
-  /** A category's share of the classified steps, and of their length; the last row is the non-linear four together. */
+  /**
+   * A category's share of the classified steps, and of their length; the last row adds up the four non-linear
+   * ones.
+   */
   readonly ofSteps: readonly Measure[];
   readonly ofLength: readonly Measure[];
 }
@@ -178,7 +181,7 @@ function sumsByProblem(reads: readonly (readonly ReadTrace[])[], terms: Terms): 
   return [...problems.values()].filter((sums) => sums.some((sum) => sum !== 0));
 }
 
-/** NaN for a side that has nothing. */
+/** NaN for a side without data. */
 function ratiosOf(problems: readonly Sums[], sides: number): number[] {
   const sums = new Float64Array(2 * sides);
   for (const own of problems) for (let i = 0; i < sums.length; i++) sums[i]! += own[i]!;
@@ -196,7 +199,7 @@ function resampled(problems: readonly Sums[], sides: number): number[][] {
   );
 }
 
-/** Draws in which a side had nothing do not count. */
+/** Draws in which a side had no data do not count. */
 function intervalOf(values: readonly number[]): Interval | undefined {
   const known = Float64Array.from(values.filter(Number.isFinite)).sort();
   if (known.length < 2) return undefined;

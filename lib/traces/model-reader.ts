@@ -46,7 +46,7 @@ export class ModelReader implements Reader, Disposable {
   readonly #server: ChatServer;
   #lostInARow = 0;
 
-  /** Throws HONE_ERR_USAGE for a URL that is none. */
+  /** Throws HONE_ERR_USAGE for an invalid URL. */
   constructor(options: ModelReaderOptions) {
     this.#options = options;
     this.name = options.model;
@@ -158,7 +158,7 @@ export function jsonIn(said: string): unknown {
     try {
       return JSON.parse(text.slice(at, end + 1)) as unknown;
     } catch {
-      // begins further on
+      // the JSON begins further on
     }
   }
   return undefined;
@@ -182,7 +182,7 @@ function labelsIn(json: unknown, count: number): Category[] | undefined {
   return labels.every((label) => label !== undefined) ? labels : undefined;
 }
 
-/** Neighbours, as many as fit a request, at least one. */
+/** Splits items into chunks of neighbours, as many as fit a request, at least one. */
 function chunksOf<T>(items: readonly T[], sizeOf: (item: T) => number): T[][] {
   const chunks: T[][] = [];
   let room = 0;

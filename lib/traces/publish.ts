@@ -7,8 +7,8 @@ const ENDINGS = { markdown: "md", latex: "tex", csv: "csv" } as const;
 const WIDE = 1000;
 
 /**
- * Writes traces.html, tables/ (each as Markdown, LaTeX and CSV), figures/ (SVG) and traces.json into a folder. @returns
- * the page's path. Throws HONE_ERR_IO.
+ * Writes traces.html, tables/ (each as Markdown, LaTeX and CSV), figures/ (SVG) and traces.json into a
+ * folder. Returns the page's path. Throws HONE_ERR_IO.
  */
 export function publishTraces(dir: string, content: PageContent, numbers: unknown): string {
   for (const { name, caption, table } of content.tables) {

@@ -9,13 +9,13 @@ import { drawKey, isEvaluation, readManifest, readRecord } from "../suites/index
 import type { Side, Trace } from "./trace.ts";
 
 export interface ReadOptions {
-  /** Traces of a side; a sample that is the same problems in every folder. */
+  /** Number of traces of a side: a sample of the same problems in every folder. */
   readonly limit?: number | undefined;
   /** Analyse only this suite of an evaluation. */
   readonly suite?: string | undefined;
 }
 
-/** A tenth at either end. */
+/** Each end of a run is a tenth of its completions. */
 const END = 10;
 /** Fewest completions of a journal for an analysis of its two ends. */
 const FEWEST = 20;
@@ -57,7 +57,10 @@ interface Draw {
   readonly order: string;
 }
 
-/** Draws in an order that is that of the problems' hashes: its beginning is a sample, the same in every evaluation. */
+/**
+ * Orders draws by the hashes of their problems: the first of them are a sample that is the same in every
+ * evaluation.
+ */
 function evaluationSide(folder: string, name: string, { limit, suite }: ReadOptions): Side {
   const record = readRecord(folder);
   const suites = [...record.suites.values()].filter((line) => suite === undefined || line.suite === suite);
@@ -113,7 +116,10 @@ function nothingIn(folder: string, suite: string | undefined, suites: readonly s
 const isRight = (verdict: Verdict | undefined): boolean | undefined =>
   verdict === undefined || verdict.status === "unscored" ? undefined : verdict.status === "correct";
 
-/** In the order of judging, including evaluations before and after training; a repeated text counts at its first occurrence. */
+/**
+ * The two ends of a run's completions, in the order of judging, including evaluations before and after
+ * training; a repeated text counts at its first occurrence.
+ */
 async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> {
   const path = join(folder, RUN_FILES.verdicts);
   let count = 0;

@@ -1,9 +1,9 @@
 import type { Step } from "./categories.ts";
 
-/** Sentences that begin so begin a step. */
+/** A sentence with such a beginning begins a step. */
 const TURN =
   /^(?:(?:but |oh,? )?wait\b|hold on\b|hmm\b|actually\b|alternatively\b|on second thought\b|however, (?:i|we)\b|no wait\b|let me (?:double[- ]?check|check|verify|recompute|redo|re-?read|try|think|start|just|see|test)\b|let's (?:check|verify|test|try|see)\b|to (?:verify|check|double-check)\b|as a check\b|sanity check|double[- ]checking|therefore,? the\b|thus,? the\b)/i;
-/** Lines that begin so do. */
+/** A line with such a beginning begins a step. */
 const LINE_TURN =
   /^(?:so\b|thus\b|hence\b|therefore\b|now\b|next\b|then\b|first\b|second\b|finally\b|also\b|but\b|okay\b|alright\b|step \d|case \d|\(?\d{1,2}[.)]\s|[-*•]\s)/i;
 /** Shorter pieces are no step of their own, in characters: "Okay.", "Hmm." */
@@ -95,7 +95,7 @@ const turns = (mark: RegExp, text: string, at: number): boolean => mark.test(tex
 const firstOf = (text: string, { from, to }: Span): number =>
   from + (text.slice(from, to).length - text.slice(from, to).trimStart().length);
 
-/** Characters after each end in the span; does not cut code fences and formulas. */
+/** Offsets after each match of `end` in the span; does not cut code fences and formulas. */
 function cutsIn(text: string, { from, to }: Span, end: RegExp): number[] {
   const part = text.slice(from, to);
   const whole = [...part.matchAll(/```[\s\S]*?(?:```|$)|\$\$[\s\S]*?\$\$|\\\[[\s\S]*?\\\]/g)];

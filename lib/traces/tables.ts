@@ -3,7 +3,7 @@ import type { Grade } from "./hand.ts";
 import type { Estimate, Measure, TraceMeasures } from "./measure.ts";
 
 const NOTHING = "–";
-/** Above this, a tenth is noise. */
+/** Larger sizes have no decimals: a tenth is noise. */
 const MANY = 1000;
 
 type Show = (value: number) => string;
@@ -23,7 +23,10 @@ const cells = (estimate: Estimate | undefined, show: Show): string[] => {
   return [show(value), interval === undefined ? NOTHING : `${show(interval.low)} to ${show(interval.high)}`];
 };
 
-/** A row a number: each side with its interval and, of two, the difference. @param what names the rows */
+/**
+ * One row per measure: each side with its interval and, for two sides, the difference. @param what names the
+ * rows
+ */
 export function measureTable(
   what: string,
   measures: readonly Measure[],

@@ -35,7 +35,7 @@ export interface ReadTrace {
 export interface ReadSide {
   readonly name: string;
   readonly read: readonly ReadTrace[];
-  /** Traces that an outage left unread, by why. */
+  /** Traces that an outage left unread, by reason. */
   readonly outages: Readonly<Record<string, number>>;
   /** Traces for which the reader gave no readable division into steps. */
   readonly unsplit: number;
@@ -46,6 +46,6 @@ export interface Reader {
   /** Name for display. */
   readonly name: string;
   readonly read: (trace: Trace) => Promise<ReadTrace | { readonly outage: string } | "unsplit">;
-  /** Labels for steps that are there already. */
+  /** Labels the given steps. */
   readonly label: (trace: Trace, steps: readonly Step[]) => Promise<Labels | { readonly outage: string }>;
 }

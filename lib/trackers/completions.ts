@@ -3,7 +3,7 @@ import type { RolloutGroup, ScoredRollout } from "../records.ts";
 /** Completions of a step, as a table that trackers show. */
 export interface CompletionTable {
   readonly columns: readonly string[];
-  /** A row a completion. */
+  /** One row per completion. */
   readonly data: readonly (readonly (string | number | null)[])[];
 }
 
@@ -44,14 +44,14 @@ export function completionTable(step: number, groups: readonly RolloutGroup[]): 
   return { columns: ["step", ...Object.keys(COLUMNS)], data };
 }
 
-/** Beginning and end of a text that is too long. */
+/** Shortens a text that is too long to its beginning and its end. */
 function cut(text: string): string {
   if (text.length <= MOST_CHARS) return wellFormed(text);
   const half = MOST_CHARS / 2;
   return wellFormed(`${text.slice(0, half)} … ${text.slice(-half)}`);
 }
 
-/** Halves of characters, which a server may refuse, as U+FFFD. */
+/** Replaces lone surrogates, which a server may refuse, by U+FFFD. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
 
 /** True if a tracker gets a table with this step. */

@@ -133,7 +133,7 @@ export class Delivery implements Sink {
     }
   }
 
-  /** Returns true to continue immediately. */
+  /** Sends one batch; returns true to continue immediately. */
   async #sendOne(batch: SpoolBatch): Promise<boolean> {
     const { run, timeoutMs } = this.#options;
     const { memory: before } = this.#spool;
@@ -163,7 +163,7 @@ export class Delivery implements Sink {
         this.#say(`refuses an entry, which is set aside: ${error.message}`);
         this.#spool.refused(batch, error.message);
       }
-      // by itself each entry shows whether it is the one
+      // sent one by one, entries show which of them is refused
       this.#portionSize = 1;
       return true;
     }
@@ -201,7 +201,7 @@ function pauseAfter(
   );
 }
 
-/** fetch hides what happened in the cause. */
+/** Reason of a failure; fetch hides it in `cause`. */
 function why(error: Error): string {
   const { cause } = error as { cause?: { message?: string; code?: string } };
   const inner = cause?.message || cause?.code;

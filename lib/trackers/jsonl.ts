@@ -14,10 +14,10 @@ export class JsonlTracker implements Tracker {
   readonly name: string;
   readonly #path: string;
   readonly #stream: Writable | undefined;
-  /** Written to the stream and not drained from it when `send` was given up. */
+  /** Lines that the stream had not drained when `send` was given up. */
   #handedOver = "";
 
-  /** @param stream where `path` is STDOUT. */
+  /** @param stream used if `path` is STDOUT. */
   constructor(path: string, stream: Writable | undefined, name = "jsonl") {
     this.name = name;
     this.#path = path;

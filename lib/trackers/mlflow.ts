@@ -13,7 +13,7 @@ import {
 /** Limits of one request. Source: MLflow REST API, "Log Batch", request limits. */
 const MOST_METRICS = 1000;
 const MOST_PARAMS = 100;
-/** Shorter than any store's: 500 characters of a parameter, 250 of a key. */
+/** Limits below those of every store: 500 characters of a parameter, 250 of a key. */
 const LONGEST_VALUE = 500;
 const LONGEST_KEY = 250;
 /** Logged after a step's other metrics: a server that has it has them all. */
@@ -40,9 +40,10 @@ interface Memory {
 }
 
 /**
- * Metrics of every step, the recipe as parameters, and the state of the run, by MLflow's REST API. One MLflow run for a
- * run folder: it is found again by a tag. MLflow has no way to take a point back or to say "once": before the first
- * batch of a process, and after every failure, the run's last step is asked for, and steps up to it are not sent again.
+ * Metrics of every step, the recipe as parameters, and the state of the run, by MLflow's REST API. One MLflow
+ * run per run folder, found again by a tag. MLflow cannot delete a point, nor recognise a repeated one:
+ * before the first batch of a process, and after every failure, the tracker asks for the run's last step and
+ * does not send steps up to it again.
  * Source: MLflow REST API 2.0.
  */
 export class MlflowTracker implements Tracker {
@@ -218,7 +219,9 @@ function pointsOf({ step, at, metrics }: TrackedStep): object[] {
   return [...Object.entries(metrics).map(([key, value]) => point(key, value)), point(MARK, step)];
 }
 
-/** Letters, digits, "_", "-", ".", " ", ":" and "/" may be in a key. */
+/**
+ * Replaces characters that a key may not have; it may have letters, digits, "_", "-", ".", " ", ":" and "/".
+ */
 export function mlflowKey(name: string): string {
   return name
     .replaceAll("+", "-or-more")

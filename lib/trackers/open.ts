@@ -50,7 +50,10 @@ export interface TrackedFolder {
   readonly createdAt: number;
 }
 
-/** Notes that the run starts or goes on. @param recipe with its defaults. Throws HONE_ERR_IO, HONE_ERR_FORMAT. */
+/**
+ * Records that the run starts or resumes. @param recipe with its defaults. Throws HONE_ERR_IO,
+ * HONE_ERR_FORMAT.
+ */
 export function beginSession(
   dir: string,
   recipe: { readonly name: string; readonly seed: number },

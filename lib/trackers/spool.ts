@@ -18,7 +18,7 @@ export interface Delivered {
 }
 
 interface Cursor extends Delivered {
-  /** Bytes of the spool that are done with. */
+  /** Offset of the first entry that is neither sent nor refused. */
   readonly offset: number;
   readonly memory?: unknown;
 }
@@ -26,7 +26,7 @@ interface Cursor extends Delivered {
 /** Entries read for sending, and the end offset of each in the spool. */
 export interface SpoolBatch {
   readonly entries: readonly Tracked[];
-  /** The byte behind each entry. */
+  /** Offset of the first byte after each entry. */
   readonly ends: readonly number[];
 }
 
@@ -49,7 +49,7 @@ export class Spool {
     this.#refusedPath = join(folder, `${name}.refused.jsonl`);
     this.#file = new AppendFile(this.path);
     if (existsSync(this.#cursorPath)) this.#cursor = readJson(this.#cursorPath) as Cursor;
-    // killed between emptying the file and saying so
+    // the process was killed after it emptied the file and before it saved the cursor
     if (this.#cursor.offset > this.#file.size) this.#begin();
     for (const _ of this.#linesLeft()) this.#waiting += 1;
   }
@@ -115,13 +115,16 @@ export class Spool {
     this.#waiting -= ends.length;
     this.#cursor = { ...this.#cursor, ...change, offset: ends.at(-1)! };
     if (this.#waiting === 0 && this.#cursor.offset > WORTH_EMPTYING_BYTES) {
-      fileWork(this.path, () => truncateSync(this.path, 0)); // before the cursor: the constructor mends the other order
+      fileWork(this.path, () => truncateSync(this.path, 0)); // the constructor repairs a kill before #save
       this.#cursor = { ...this.#cursor, offset: 0 };
     }
     this.#save();
   }
 
-  /** Said before anything is appended: once the file is longer again, the old offset would pass entries over. */
+  /**
+   * Resets the offset before anything is appended: once the file is longer again, the old offset would skip
+   * entries.
+   */
   #begin(): void {
     this.#cursor = { ...this.#cursor, offset: 0 };
     this.#save();

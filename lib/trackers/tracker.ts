@@ -77,7 +77,7 @@ export interface Sending {
 export interface Tracker {
   /** A plain file name, unique in the run. */
   readonly name: string;
-  /** Asks for a table of completions each so many steps. */
+  /** Asks for a table of completions every so many steps. */
   readonly completionsEvery?: number | undefined;
   send(entries: readonly Tracked[], sending: Sending): Promise<unknown>;
   /** Called once, after the last `send`. */
@@ -90,7 +90,7 @@ export const MOST_AT_ONCE = 50;
 /** Why a tracker did not accept its entries. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
-  /** True if it never will. */
+  /** True if it will never accept them. */
   readonly refused: boolean;
   readonly retryAfterMs: number | undefined;
 

@@ -18,7 +18,10 @@ export interface TableFile {
 const MEDIA = "media/table";
 const NAME = /^completions_(\d+)_[0-9a-f]{20}\.table\.json$/;
 
-/** Tables of completions among the files of an offline run, one a step at most. Source: wandb/sdk/data_types/table.py. */
+/**
+ * Tables of completions among the files of an offline run, at most one per step. Source:
+ * wandb/sdk/data_types/table.py.
+ */
 export class WandbTables {
   readonly #folder: string;
 

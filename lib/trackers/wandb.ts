@@ -40,10 +40,11 @@ export interface WandbOptions {
 }
 
 /**
- * The folder that `wandb sync` uploads: what W&B's own client writes where it is offline (WANDB_MODE=offline), as
- * `<run folder>/wandb/offline-run-<time>-<id>/run-<id>.wandb`. Every opening writes the file anew from the run log, so
- * that steps which a resume took back are not in it.
- * Throws HONE_ERR_IO naming the file. Source: wandb/proto/wandb_internal.proto, wandb/sdk/internal/datastore.py.
+ * The folder that `wandb sync` uploads: what W&B's own client writes where it is offline
+ * (WANDB_MODE=offline), as `<run folder>/wandb/offline-run-<time>-<id>/run-<id>.wandb`. Every opening writes
+ * the file anew from the run log, so that steps which a resume discarded are not in it.
+ * Throws HONE_ERR_IO naming the file. Source: wandb/proto/wandb_internal.proto,
+ * wandb/sdk/internal/datastore.py.
  */
 export class WandbOfflineRun implements Sink {
   readonly name = "wandb";
@@ -89,9 +90,9 @@ export class WandbOfflineRun implements Sink {
     this.#log = undefined;
   }
 
-  /** A new file with what the run log has before this step. */
+  /** Creates a new file with the steps of the run log before this one. */
   #begin(step: number): RecordLog {
-    rmSync(`${this.path}.synced`, { force: true }); // the client's note that it has uploaded the file as it was
+    rmSync(`${this.path}.synced`, { force: true }); // the client's mark that it has uploaded the earlier file
     const log = new RecordLog(this.path);
     log.add({ header: new Message().message(1, new Message().bytes(1, PRODUCER).bytes(2, MIN_CONSUMER)) });
     log.add({ run: this.#runRecord() });
@@ -131,7 +132,7 @@ function history(record: StepRecord, seconds: number, at: number, table: TableFi
   return { history: message.message(2, new Message().int(1, record.step)) };
 }
 
-/** SummaryRecord {1 update {1 key, 16 value_json}*}: what the run is listed with. */
+/** SummaryRecord {1 update {1 key, 16 value_json}*}: the values that the list of runs shows. */
 function summary(record: StepRecord, seconds: number, at: number): Message {
   const message = new Message();
   for (const [key, value] of valuesOf(record, seconds, at)) message.message(1, item(key, value));
