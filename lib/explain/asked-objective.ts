@@ -4,7 +4,7 @@ import { askSlopes, type SlopesSettings } from "../shared/objectives/slopes-func
 
 /** Result of a custom objective's function for one sequence. */
 export interface ToldTerms {
-  /** [n] ∂loss/∂log p, an entry a token that the policy chose. */
+  /** [n] ∂loss/∂log p, one entry per token that the policy chose. */
   readonly slopes: Float64Array;
   /** The sequence's contribution to the step's loss. */
   readonly loss: number;

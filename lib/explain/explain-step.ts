@@ -137,7 +137,7 @@ function find(groups: readonly RecordedGroup[], { step, problem, attempt, token 
 const trainedBy = ({ recipe, step }: BeforeStep): StepOptions =>
   step.trained === undefined ? stepOptions(recipe, 0) : { ...step.trained.objective, muonLr: 0 };
 
-/** Brings the trainer to the update that explains the attempt. */
+/** Trains up to the update that explains the attempt, and returns that update. */
 async function updateOf(before: BeforeStep, { place }: Target): Promise<ExplainedUpdate> {
   const { recipe, trainer, teach } = before;
   const groups = settleRecorded(before.groups, recipe, before.hooked);
@@ -193,7 +193,7 @@ function metricsOf(log: RunLogReader, step: number): StepRecord["metrics"] | und
   return undefined;
 }
 
-/** The same record under other settings, with the same weights. */
+/** Explains the record under other settings, with the same weights. */
 async function otherwise(
   before: BeforeStep,
   target: Target,
@@ -311,7 +311,7 @@ async function explained(
   };
 }
 
-/** R: the reward where no length penalty applies. */
+/** R: the reward that the rollout has without a length penalty. */
 function worthOf(before: BeforeStep, place: number, { attempt }: Rollout, recipe: Recipe): number {
   const plain = { ...recipe, lengthPenalty: { ...recipe.lengthPenalty, kind: "none" as const } };
   const { first: _, ...group } = before.groups[place]!;

@@ -12,12 +12,13 @@ import type {
 import type { ObjectiveSettings, SequenceTerms, TokenTerm } from "./objective-terms.ts";
 import { sampledPositions } from "./recomputed-step.ts";
 
-/** Group, reward, sequence and tokens of an attempt in terms that people read. */
 
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Rewards that span less get advantages of 0; what a division adds to a deviation. Both as `rewards` has them. */
+/**
+ * As in lib/rewards: rewards that span less get advantages of 0, and a division adds this to the deviation.
+ */
 const EPSILON = 1e-6;
 
 export function explainedGroup(
@@ -76,7 +77,7 @@ export function explainedReward(
   }[group.divideBy];
   const ofBatch = group.baseline === "batch-mean" || group.baseline === "domain-mean";
   const baseline = { mean: group.mean, "leave-one-out": others }[group.baseline as string];
-  // of pass@k what the reward is above by: its part of the sets' best
+  // for pass@k the baseline follows from reward and advantage
   const ofBest = stands - member.advantage * divisor;
   return {
     verdict: worth,
@@ -135,7 +136,7 @@ export interface TokenFacts {
   /** [n] under the weights before the step. */
   readonly now: ArrayLike<number>;
   readonly textOf: (id: number) => string;
-  /** [n] from the teacher; absent without. */
+  /** [n] divergences from the teacher; absent without one. */
   readonly divergences?: Float32Array | undefined;
 }
 

@@ -62,7 +62,7 @@ export async function takeUpdatesBefore(
   return { number: index + 1, of: parts.length, from, to, oldLogprobs };
 }
 
-/** Log-probs of what the step trained on, as its updates had them. */
+/** Old log-probs of the rollouts that the step trained on. */
 function trained({ rollouts, data }: AssembledBatch, old: Float32Array): Map<string, Float32Array> {
   const of = rollouts.map(({ rollout }, i) => {
     const end = data.cuSeqlens[i + 1]!;
@@ -71,7 +71,10 @@ function trained({ rollouts, data }: AssembledBatch, old: Float32Array): Map<str
   return new Map(of);
 }
 
-/** The same for every rollout of these groups: other settings may train on rollouts that the run did not use. */
+/**
+ * Old log-probs of every rollout of these groups: other settings may train on rollouts that the run did not
+ * use.
+ */
 async function oldOf(
   trainer: TrainerFace,
   groups: readonly ResettledGroup[],

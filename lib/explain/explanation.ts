@@ -20,7 +20,7 @@ export interface Explanation {
   readonly version: number;
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
   readonly group: number;
-  /** Trained again: the step that trained it first, whose rewards and advantages it has. */
+  /** For a replayed group: the step that trained it first and set its rewards and advantages. */
   readonly first?: number;
   readonly problem: number;
   readonly domain: DomainName;
@@ -128,7 +128,7 @@ export interface ExplainedPenalty {
 export interface ExplainedSequence {
   /** Place in the batch. */
   readonly sequence: number;
-  /** n_i. */
+  /** n_i: number of its sampled tokens. */
   readonly tokens: number;
   /** s_i = exp(mean of now − behavior). */
   readonly ratio: number;
@@ -150,11 +150,14 @@ export interface ExplainedToken {
   readonly id: number;
   /** The token's text, with U+FFFD for parts of characters; untrusted, so not safe to print. */
   readonly text: string;
-  /** Weights that sampled it, how many versions before the step's, and the oldest among the keys it attended to. */
+  /**
+   * Version of the weights that sampled it; `lag`: versions since then; `oldestKv`: oldest version among the
+   * keys it attended to.
+   */
   readonly version: number;
   readonly lag: number;
   readonly oldestKv: number;
-  /** When it was sampled, and under the weights before the step. */
+  /** Log-prob when it was sampled, and (`now`) under the weights before the step. */
   readonly behavior: number;
   readonly now: number;
   /** exp(now − behavior). */
@@ -177,7 +180,7 @@ export interface ExplainedToken {
   /** Result of `objective.tokens`: a factor of the token's term, or a coefficient of |log ratio| added to it. */
   readonly tokenWeight?: number;
   readonly tokenPenalty?: number;
-  /** ∂loss/∂log p of this token: negative raises it. 0 where it is not trained on. */
+  /** ∂loss/∂log p of this token: if it is negative, the step raises log p. 0 where it is not trained on. */
   readonly coefficient: number;
   readonly policySlope: number;
   readonly klSlope: number;

@@ -91,14 +91,14 @@ class SlopeGradient {
     return slopes;
   }
 
-  /** The same for one sequence, or one of its tokens, alone. */
+  /** Coefficients of one sequence, or of one of its tokens, alone. */
   part(sequence: number, token?: number): Float32Array {
     const slopes = new Float32Array(this.#step.batch.data.tokens.length);
     this.#fill(slopes, sequence, token);
     return slopes;
   }
 
-  /** @param sequence computes it alone, without the entropy term. */
+  /** Norm of a gradient. @param sequence if given, of this sequence alone, without the entropy term. */
   async norm(slopes: Float32Array, sequence?: number): Promise<number> {
     const { data } = this.#step.batch;
     const [from, to] =

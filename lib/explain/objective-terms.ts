@@ -22,7 +22,7 @@ export interface TrainedSequence {
   /** Token weights computed by `objective.tokens`. */
   readonly tokenWeights?: Float32Array | undefined;
   readonly tokenPenalties?: Float32Array | undefined;
-  /** |g|. */
+  /** |g|, the size of its group. */
   readonly groupSize: number;
   /** Results of a custom objective. */
   readonly told?: ToldTerms | undefined;
@@ -159,7 +159,7 @@ function tokenTerm(
   }
 }
 
-/** The mean over a sequence of log ratios, of gmpo as its bounds leave them. */
+/** exp of the mean log ratio of a sequence; for gmpo of the log ratios as clipping leaves them. */
 function sharedRatio(kind: BuiltIn, moved: Float64Array, advantage: number, bounds: Bounds): number {
   const bound = OBJECTIVE_FORMS[kind].bound === "log-clip";
   const of = (x: number) => (bound && clippedMinimum(x, 1, advantage, bounds).clipped ? clip(x, bounds) : x);

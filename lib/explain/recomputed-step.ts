@@ -13,7 +13,7 @@ import type { Rollout, ScoredRollout } from "../records.ts";
 import { AskedObjective } from "./asked-objective.ts";
 import { type ObjectiveSettings, type SequenceTerms, sequenceTerms } from "./objective-terms.ts";
 
-/** A step computed once more by some settings: the core's report, and the same in terms a person can read. */
+/** A step computed once more by some settings: the core's report, and the terms of every token. */
 export interface RecomputedStep {
   readonly batch: AssembledBatch;
   readonly options: StepOptions;
@@ -23,11 +23,11 @@ export interface RecomputedStep {
 }
 
 /**
- * Runs forward and backward of the step, or of one of its updates, with a learning rate of 0, which leaves the
- * weights unchanged, and computes each token's terms from the log-probs. Undefined if no group is kept.
- * @param oldLogprobs of a completion, under the weights before the first of several updates Throws HONE_ERR_INTERNAL
- * if formulas and core disagree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE if a custom objective's module cannot be
- * loaded or fails.
+ * Runs forward and backward of the step, or of one of its updates, with a learning rate of 0, which leaves
+ * the weights unchanged, and computes each token's terms from the log-probs. Undefined if no group is kept.
+ * @param oldLogprobs of a completion, under the weights before the first of several updates. Throws
+ * HONE_ERR_INTERNAL if formulas and core disagree, HONE_ERR_CONFIG or HONE_ERR_OBJECTIVE if a custom
+ * objective's module cannot be loaded or fails.
  */
 export async function recomputeStep(
   trainer: TrainerFace,
@@ -134,7 +134,7 @@ function pulledBy(
   }, 0);
 }
 
-/** The formulas here are a second writing of the core's: ratios, clips and the loss must be the same. */
+/** Throws unless the formulas here and the core's give the same ratios, clips and loss. */
 function expectAgreement(
   terms: readonly SequenceTerms[],
   batch: AssembledBatch,

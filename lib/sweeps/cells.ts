@@ -16,7 +16,7 @@ export interface PlannedCell extends Cell {
   readonly recipe: Recipe;
 }
 
-/** More is a mistake in a grid, not a plan. */
+/** A grid with more cells is a mistake, not a plan. */
 const MOST_CELLS = 4096;
 const MOST_SLUG = 60;
 

@@ -60,7 +60,7 @@ const spread = (values: ReadonlyMap<number, number>) => spreadOf([...values.valu
 function binsOf(answers: readonly HeldOutAnswers[]): ReadonlySet<string>[] {
   const bins = EDGES.map(() => new Set<string>());
   for (const { id, domain, set, correct } of answers) {
-    if (set !== undefined) continue; // as in every mean, domains alone count
+    if (set !== undefined) continue; // validation sets are in no mean: only domains count
     const solved = correct.filter(Boolean).length / correct.length;
     bins[Math.min(EDGES.length - 1, Math.floor(solved * EDGES.length))]!.add(`${domain} ${id}`);
   }

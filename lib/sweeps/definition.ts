@@ -11,8 +11,8 @@ export interface Study {
   /** Name in this study -> name of the cell; a cell may be in several. */
   readonly arms: Readonly<Record<string, string>>;
   /**
-   * An arm against which the others' lengths are held, by how often the start of training solved the problem: on right
-   * and on wrong answers apart.
+   * An arm with which the other arms' lengths are compared, by how often the initial weights solved the
+   * problem, on right and on wrong answers separately.
    */
   readonly lengthsAgainst?: string;
   /** Shares of the domains over time against their targets: of completed and of trained rollouts. */
@@ -55,7 +55,10 @@ export function isSweepDefinition(value: unknown): value is SweepDefinition {
   return typeof value === "object" && value !== null && BRAND in value;
 }
 
-/** @param only of the named axes, those to vary; the others keep the recipe's values. Throws HONE_ERR_USAGE. */
+/**
+ * Returns the sweep's axes. @param only names of the axes to vary; the others keep the recipe's values.
+ * Throws HONE_ERR_USAGE.
+ */
 export function axesOf({ name, axes = {} }: SweepDefinition, only?: readonly string[]): Axis[] {
   for (const wanted of only ?? []) {
     if (Object.hasOwn(axes, wanted)) continue;

@@ -18,7 +18,7 @@ export interface JobEntry {
   readonly log: string;
   /** Wall seconds in this session. */
   readonly seconds?: number | undefined;
-  /** The last message of a failed one. */
+  /** The last message of a failed job. */
   readonly error?: string | undefined;
 }
 
@@ -33,7 +33,10 @@ export interface SweepFile {
   readonly jobs: readonly JobEntry[];
 }
 
-/** The state of every job, on disk after each change in one rename: a reader, or a kill, finds a whole file. */
+/**
+ * The state of every job, on disk after each change in one rename: a reader finds a whole file, even after a
+ * kill.
+ */
 export class JobStates {
   readonly #path: string;
   readonly #head: Omit<SweepFile, "updatedAt" | "jobs">;

@@ -15,8 +15,9 @@ export interface Job {
 }
 
 /**
- * The jobs of a sweep: a run a cell and seed, and before them a warm start for each group of runs that would do the same
- * one. Warm starts first, then seed by seed, so that every cell has its first numbers early.
+ * The jobs of a sweep: one run per cell and seed, and before them one warm start for each group of runs that
+ * would do the same one. Warm starts first, then seed by seed, so that every cell has its first numbers
+ * early.
  */
 export function planJobs(cells: readonly PlannedCell[], seeds: readonly number[]): Job[] {
   const runs = seeds.flatMap((seed) =>

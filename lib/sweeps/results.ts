@@ -83,7 +83,7 @@ export const moreThan = (
   domain?: string,
 ): Spread | undefined => pairedSpread(bySeed(base, measure, domain), bySeed(cell, measure, domain));
 
-/** Domains that any run was evaluated on, in the order of the first, and behind them validation sets. */
+/** Domains that any run was evaluated on, in the order of the first run, then validation sets. */
 export function domainsOf(cells: readonly CellResult[]): string[] {
   const tables = cells.flatMap(({ runs }) => runs.flatMap(({ summary }) => summary.after.slice(0, 1)));
   const named = (of: (table: EvaluationTable) => object) => tables.flatMap((table) => Object.keys(of(table)));

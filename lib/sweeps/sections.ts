@@ -12,7 +12,7 @@ export interface CaptionedTable {
 }
 
 export interface Section {
-  /** Begins the names of its figures' files. */
+  /** Prefix of the names of its figures' files. */
   readonly name: string;
   readonly title: string;
   readonly text: string;
@@ -20,7 +20,7 @@ export interface Section {
   readonly figures: readonly Figure[];
 }
 
-/** A study has those curves that papers show; the others are in the section of all cells. */
+/** Curves of a study, as papers show them; the other curves are in the section of all cells. */
 const STUDY_CURVES = ["Score", "Length"];
 
 const SPREAD = "mean ± standard deviation over seeds";

@@ -27,7 +27,7 @@ export interface PlanOptions {
   readonly grid?: readonly string[];
   /** Number of seeds, from the recipe's upwards. Default: the definition's, or 3. */
   readonly seeds?: number;
-  /** Those of the definition's axes to vary. */
+  /** Names of the definition's axes to vary. */
   readonly axes?: readonly string[];
 }
 
@@ -150,7 +150,7 @@ class JobLine {
     }
   }
 
-  /** Waiting workers look again when this work ends, also if it fails. */
+  /** Wakes waiting workers when this work ends, also if it fails. */
   async told(work: Promise<void>): Promise<void> {
     try {
       await work;

@@ -76,7 +76,7 @@ export function overviewTable(cells: readonly CellResult[]): PlainTable {
 /** Final fraction of a run's steps over which entropy and kept groups are averaged. */
 const LAST = 0.2;
 
-/** A row a cell: what its training was like. */
+/** One row per cell: what its training was like. */
 export function trainingTable(cells: readonly CellResult[]): PlainTable {
   const hundredths = (value: number) => value.toFixed(2);
   const columns = [
