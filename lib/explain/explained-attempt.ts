@@ -12,7 +12,6 @@ import type {
 import type { ObjectiveSettings, SequenceTerms, TokenTerm } from "./objective-terms.ts";
 import { sampledPositions } from "./recomputed-step.ts";
 
-
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
