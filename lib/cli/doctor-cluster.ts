@@ -132,7 +132,7 @@ function seconds(name: string, text: string): number {
 
 const alone = (): HoneError =>
   new HoneError("HONE_ERR_USAGE", "this process was not started by a launcher", {
-    hint: "Start it once a process by srun, mpirun or torchrun, or give --processes 2 for ranks of this machine.",
+    hint: "Start one process per rank by srun, mpirun or torchrun, or give --processes 2 for ranks of this machine.",
   });
 
 function missingStore(): never {

@@ -134,7 +134,7 @@ async function overTime(
   columns: number,
 ): Promise<Shown> {
   if (domain === undefined || problem === undefined)
-    throw new HoneError("HONE_ERR_USAGE", "--over-time is of one problem: --domain and --problem name it");
+    throw new HoneError("HONE_ERR_USAGE", "--over-time shows one problem, which --domain and --problem name");
   const found = takings(index, domain, problem);
   if (found.length === 0)
     throw new HoneError("HONE_ERR_USAGE", `no step took a group of ${domain} problem ${problem}`);

@@ -54,7 +54,7 @@ export async function* verifyFile(
 async function readerOf(domain: string): Promise<CaseReader> {
   const reader = await loadCaseReader(domain);
   if (reader !== undefined) return reader;
-  throw new HoneError("HONE_ERR_USAGE", `no cases are read for domain ${JSON.stringify(domain)}`, {
+  throw new HoneError("HONE_ERR_USAGE", `hone verify cannot read cases of domain ${JSON.stringify(domain)}`, {
     hint: `Known domains: ${CASE_DOMAINS.join(", ")}. Rewards of your own: --recipe <file>.`,
   });
 }

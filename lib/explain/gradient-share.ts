@@ -36,8 +36,8 @@ export async function gradientShares(
   if (step.options.divergence !== undefined)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
-      'a step with teacher.divergence, or klEstimator "full", has a gradient that is of no sampled token',
-      { hint: "Ask without --gradient." },
+      'a step with teacher.divergence, or klEstimator "full", has a gradient from whole distributions',
+      { hint: "Shares are of sampled tokens alone; leave --gradient out." },
     );
   const slopes = new SlopeGradient(trainer, step);
   const norm = step.report.gradNorm;

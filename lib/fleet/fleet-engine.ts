@@ -129,7 +129,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     const message = `${this.name}: no actor that has version ${updates.published.version(this.name)} was alive for ${Math.round(settings.gatherMs / 1000)} s`;
     this.fail(
       new HoneError("HONE_ERR_COLLECTIVE", message, {
-        hint: "Actors that had it ended, and those that took their places cannot get it: the trainer has gone on.",
+        hint: "The actors with this version ended, and their successors cannot get it: the trainer has a newer one.",
       }),
     );
   }

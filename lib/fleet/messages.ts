@@ -74,7 +74,7 @@ export function encodeRequest({ number, version, request }: NumberedRequest): Ui
   if (plan !== undefined)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
-      "a plan of versions is followed by an engine of this process",
+      "only an engine of this process can follow a plan of versions",
     );
   const header = { number, version, ...plain, ...(seeds && { seeds: seeds.map(String) }) };
   return written("request", header, {
@@ -259,8 +259,8 @@ function isPlain(value: unknown): boolean {
 const unsayable = (verifier: string): HoneError =>
   new HoneError(
     "HONE_ERR_UNSUPPORTED",
-    `verifier ${JSON.stringify(verifier)}: a reference holds what JSON does not say, and verifier hosts are sent JSON`,
+    `verifier ${JSON.stringify(verifier)}: a reference cannot go to verifier hosts, since JSON does not represent it`,
     {
-      hint: "Let references be plain data, or judge in the run's own process: hardware.processes.verifiers: 0.",
+      hint: "Make references plain data, or judge in the run's own process: hardware.processes.verifiers: 0.",
     },
   );

@@ -211,9 +211,13 @@ class TrainerRank {
     const { sharding } = options;
     if (group === undefined) return options;
     if (sharding === undefined)
-      throw new HoneError("HONE_ERR_USAGE", `${group.size} ranks and nothing that they divide`, {
-        hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
-      });
+      throw new HoneError(
+        "HONE_ERR_USAGE",
+        `${group.size} ranks, and the trainer shards nothing among them`,
+        {
+          hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
+        },
+      );
     return { ...options, sharding: { ...sharding, communicator: group, ...(writers && { writers }) } };
   }
 }

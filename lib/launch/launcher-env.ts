@@ -54,7 +54,7 @@ export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   const { rank, worldSize, localRank, localSize, nodeRank, nodes } = place;
   const said = `rank ${rank} of ${worldSize}, ${localRank} of ${localSize} on node ${nodeRank} of ${nodes}`;
   if (rank >= worldSize || localRank >= localSize || nodeRank >= nodes || worldSize < nodes)
-    throw new HoneError("HONE_ERR_USAGE", `${sign} and its like contradict each other: ${said}`, {
+    throw new HoneError("HONE_ERR_USAGE", `${sign} and related variables contradict each other: ${said}`, {
       hint: `They are ${name}'s; a shell that was left over from another job still has them: unset them.`,
     });
   const launch = launchOf(environment, name === "slurm" ? place.restarts : undefined);

@@ -13,7 +13,7 @@ export function whole(environment: NodeJS.ProcessEnv, name: string, wanted: Want
   const own = environment[name];
   const text = own === undefined || own === "" ? otherwise : own;
   if (text === undefined)
-    throw new HoneError("HONE_ERR_USAGE", `${name} is not set, though its launcher has left other signs`, {
+    throw new HoneError("HONE_ERR_USAGE", `${name} is not set, though other variables of its launcher are`, {
       details: { variable: name },
       hint: "It comes with the others where the launcher itself starts this process.",
     });

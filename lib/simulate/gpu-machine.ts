@@ -59,7 +59,7 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
 function unknownCard(gpu: string | undefined): HoneError {
   const known = CARDS.map(({ name }) => name).join(", ");
   const what = gpu === undefined ? "the recipe's hardware names no gpu" : `hardware.gpu is "${gpu}"`;
-  return new HoneError("HONE_ERR_USAGE", `${what}; data sheets are here of ${known}`, {
-    hint: "Take the machine from a run (`--fit <run folder>`), or say it in a file (`--machine`, docs/how-to/simulate.md).",
+  return new HoneError("HONE_ERR_USAGE", `${what}; known data sheets: ${known}`, {
+    hint: "Take the machine from a run (`--fit <run folder>`), or describe it in a file (`--machine`, docs/how-to/simulate.md).",
   });
 }

@@ -98,7 +98,11 @@ export function readMachine(path: string): Machine {
 export function expectDomains(machine: Machine, domains: readonly string[]): void {
   const missing = domains.filter((domain) => !Object.hasOwn(machine.domains, domain));
   if (missing.length === 0) return;
-  throw new HoneError("HONE_ERR_USAGE", `nothing is known of the answers in ${missing.join(", ")}`, {
-    hint: "Take them from a run (`--fit <run folder>`), or say them in a file (`--machine`, docs/how-to/simulate.md).",
-  });
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `the machine does not describe the answers in ${missing.join(", ")}`,
+    {
+      hint: "Take them from a run (`--fit <run folder>`), or describe them in a file (`--machine`, docs/how-to/simulate.md).",
+    },
+  );
 }

@@ -26,7 +26,7 @@ export function variantsOf(axis: Axis, recipe: Recipe, machine: Machine): Varian
   if (axis === "lag") return LAGS.map((maxLag) => withLag(recipe, machine, maxLag));
   if (machine.gpus < 2 || machine.actors + machine.trainers !== machine.gpus)
     throw new HoneError("HONE_ERR_USAGE", `--sweep ${axis} needs GPUs that generate and others that train`, {
-      hint: "Say them in the recipe: hardware: { gpus, actorGpus }. --sweep lag works on any machine.",
+      hint: "Set them in the recipe: hardware: { gpus, actorGpus }. --sweep lag works on any machine.",
     });
   return axis === "split" ? splits(recipe, machine) : nodes(recipe, machine);
 }

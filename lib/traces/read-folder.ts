@@ -40,8 +40,8 @@ function namesOf(folders: readonly string[]): string[] {
   for (const folder of folders) {
     if (isEvaluation(folder)) continue;
     const hint = isRun(folder)
-      ? "A run is looked at alone: its first tenth against its last."
-      : "hone eval makes folders of evaluations; hone run makes those of runs, with a journal of their verdicts.";
+      ? "Give a run folder alone: its first tenth is compared with its last."
+      : "Give a folder that hone eval wrote, or a run folder with a journal of verdicts (verdicts.jsonl).";
     throw new HoneError("HONE_ERR_USAGE", `${folder} is not an evaluation folder`, { hint });
   }
   const named = [
@@ -125,7 +125,7 @@ async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> 
   let count = 0;
   for await (const { kind } of readVerdictJournal(path)) if (kind === "completion") count += 1;
   if (count < FEWEST)
-    throw new HoneError("HONE_ERR_DATA", `${path} has ${count} completions; its ends need ${FEWEST}`);
+    throw new HoneError("HONE_ERR_DATA", `${path} has ${count} completions; its two ends need ${FEWEST}`);
   const most = Math.floor(count / END);
   const each = Math.min(limit ?? most, most);
   const ends = [new Map<string, Trace>(), new Map<string, Trace>()] as const;

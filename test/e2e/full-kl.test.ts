@@ -115,7 +115,9 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
     expect((await explainStep(dir, whose)).from.trainedAgain).toBe(2);
     const asked = explainStep(dir, { ...whose, set: ["objective.klTopK=5"] });
     await expect(asked).rejects.toThrow("which is not the run's");
-    await expect(explainStep(dir, { ...whose, gradient: true })).rejects.toThrow("of no sampled token");
+    await expect(explainStep(dir, { ...whose, gradient: true })).rejects.toThrow(
+      "a gradient from whole distributions",
+    );
   });
 
   test.each([

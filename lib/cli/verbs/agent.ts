@@ -70,9 +70,9 @@ function expectOneANode(localSize: number): void {
   if (localSize === 1) return;
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `the launcher started ${localSize} agents on this node, and one is its work`,
+    `the launcher started ${localSize} agents on this node, which needs one`,
     {
-      hint: "One task a node: --ntasks-per-node=1, --map-by ppr:1:node, --nproc-per-node=1.",
+      hint: "One task per node: --ntasks-per-node=1, --map-by ppr:1:node, --nproc-per-node=1.",
     },
   );
 }

@@ -50,7 +50,7 @@ async function useful(evaluation: string, flags: Common & { readonly group: numb
   const suites = usefulGroups(evaluation, flags.group);
   if (suites.length === 0)
     throw new HoneError("HONE_ERR_DATA", `${evaluation} holds no judged answer yet`, {
-      hint: "Let hone eval go on with it.",
+      hint: "Continue the evaluation with hone eval.",
     });
   print(flags, suites, usefulText(suites, flags.group, columnsOf(process.stdout)));
   return EXIT.done;

@@ -166,7 +166,7 @@ async function expectAskable(recipe: Recipe): Promise<void> {
   if (kind === "custom" && slopes !== undefined && "function" in slopes)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
-      `the run trained by the function ${slopes.function} of its entry script, of which the record has name and hash`,
+      `the run trained by the function ${slopes.function} of its entry script, of which the record has only name and hash`,
       {
         hint: `Export it from a module and say objective.slopes: "./loss.ts#${slopes.function}": such a run can be explained. \`hone replay --recipe\` trains this one again.`,
       },
@@ -216,9 +216,13 @@ class WayBack {
     const checkpoints = new Checkpoints(this.#dir);
     if (checkpoint === undefined) {
       if (model.origin === undefined && !existsSync(checkpoints.warmStart))
-        throw new HoneError("HONE_ERR_CHECKPOINT", `${checkpoints.warmStart} is missing: the first weights`, {
-          hint: "Ask for a step after one of the checkpoints that are there.",
-        });
+        throw new HoneError(
+          "HONE_ERR_CHECKPOINT",
+          `${checkpoints.warmStart} is missing: the initial weights`,
+          {
+            hint: "Ask for a step after one of the checkpoints that are there.",
+          },
+        );
       await checkpoints.loadStart(trainer, { model, recipe });
     } else {
       if (recipe.lora !== undefined) await checkpoints.loadBase(trainer, model);

@@ -118,7 +118,9 @@ function recordedScores(
       throw new HoneError(
         "HONE_ERR_USAGE",
         `${why}; the record has no ${name === "reference" || name === "teacher" ? `${name} log-probs` : name} of ${problem.domain} problem ${problem.id}, attempt ${attempt}`,
-        { hint: "They are recorded of what a run with one trained on; ask without." },
+        {
+          hint: "A run records them if its recipe uses them, for the rollouts that it trained on; leave that setting out.",
+        },
       );
     }
     logprobs.set(decodeLogprobs(recorded), data.cuSeqlens[i + 1]! - tokens.length);

@@ -118,7 +118,7 @@ export class Saving {
     if (this.#saidSlow || seconds < SLOW_SECONDS) return;
     this.#saidSlow = true;
     publisher.warn(
-      `training waited ${seconds.toFixed(1)} s for the checkpoint before to be written: the disk is slower than checkpoint.everySteps`,
+      `training waited ${seconds.toFixed(1)} s for the previous checkpoint to be written: the disk is slower than checkpoint.everySteps`,
     );
   }
 

@@ -68,7 +68,7 @@ test("the run's own: the next waits for the one before, and says so once", async
   await later(3);
   expect(warn).toHaveBeenCalledTimes(1);
   expect(warn).toHaveBeenCalledWith(
-    expect.stringContaining("training waited 0.7 s for the checkpoint before"),
+    expect.stringContaining("training waited 0.7 s for the previous checkpoint"),
   );
   expect(one.takeSeconds().pause).toBeCloseTo(0.1 * 3 + 0.7 * 2);
 });
