@@ -258,7 +258,7 @@ async function tryEpisodes(
   return scores;
 }
 
-/** An answer with nothing in it. */
+/** An empty answer. */
 const SILENCE = { text: "", finish: "eos", tokens: new Int32Array(0) } as const;
 
 type RewardPlan = NonNullable<ReturnType<typeof rewardPlan>>;
@@ -292,7 +292,10 @@ function rewardLine({ name, weight, giver }: RewardPart, isOneOfSeveral: boolean
 
 type RewardPart = RewardPlan["parts"][number];
 
-/** The first problems of a source that can be prompted. Throws HONE_ERR_DATA if none of those examined can. */
+/**
+ * The first problems of a source that can be prompted. Throws HONE_ERR_DATA if none of the examined problems
+ * can.
+ */
 function lookAt(
   problem: ProblemSource["problem"],
   encoder: PromptEncoder,

@@ -149,7 +149,7 @@ class GoldJudge {
   async #judgeNext(): Promise<void> {
     await this.#judging;
     this.#judging = this.#judge(this.#batch.splice(0));
-    this.#judging.catch(() => {}); // the next `await` of it throws
+    this.#judging.catch(() => {}); // the next `await` of #judging throws
   }
 
   async #judge(

@@ -35,7 +35,7 @@ type Source = RecipeInput["domains"][string]["source"];
 export interface Rehearsal extends AsyncDisposable {
   /** The recipe with its own prompts and data, and stand-ins for missing parts. */
   readonly recipe: Recipe;
-  /** The same recipe with a two-layer model, few rows and one step. */
+  /** `recipe` with a two-layer model, few rows and one step. */
   readonly small: Recipe;
   /** Missing parts and their replacements, by use: "model", or the name of a domain or validation set. */
   readonly missing: ReadonlyMap<string, string>;
@@ -181,7 +181,7 @@ function withoutBudgets({ sets = {}, maxTokens: _, ...evaluation }: NonNullable<
   return { ...evaluation, sets: Object.fromEntries(bare) };
 }
 
-/** The same kind of source with the recipe's template, without options that select rows. */
+/** A source of the given kind with the recipe's template, without options that select rows. */
 function sampleSource({ kind, template }: DatasetSpec, path: string): Source {
   return { kind, path, ...(template !== undefined && { template }) } as Source;
 }

@@ -19,7 +19,10 @@ import { chatOf, modelFolder } from "./model-name.ts";
 
 /** The model, the suites it answers, sampling, and the output folder. */
 export interface EvaluateOptions extends Partial<Sampling> {
-  /** A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name there. */
+  /**
+   * A model folder, "org/name" of the Hub, a run folder or "run@step"; with `endpoint` the model's name at
+   * that server.
+   */
   readonly model: string;
   /** Suite names ("aime25", "aime25=path"), files of rows, or user modules. */
   readonly suites: readonly string[];

@@ -88,8 +88,8 @@ const countsText = (counts: Readonly<Record<string, number>>, what: string): str
   Object.entries(counts).map(([why, count]) => `${count} ${what}: ${why}`);
 
 /**
- * Error for an incomplete evaluation: completions or verdicts, which a rerun can add, or a whole suite, which cannot be
- * asked.
+ * Error for an incomplete evaluation: completions or verdicts, which a rerun can add, or a whole suite, none
+ * of whose problems can be prompted.
  */
 export function lackOf({ suites, empty }: EvaluationResults, dir: string): HoneError | undefined {
   const isOpen = ({ absent, unscored }: SuiteGaps) => absent > 0 || Object.keys(unscored).length > 0;

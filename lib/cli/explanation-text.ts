@@ -22,7 +22,7 @@ const LEGEND = [
   "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
 ];
 
-/** Name of the reference of the divergence column, if there is such a column. */
+/** Explains the divergence column by the model that it compares with; empty without such a column. */
 function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
   const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   return isPulled

@@ -1,8 +1,8 @@
 import { HoneError } from "../errors.ts";
 
 /**
- * Recipe settings for N processes beside the run's own: half of them train, the others sample; without Gloo one
- * trains and `say` receives a sentence about it. Throws HONE_ERR_USAGE.
+ * Recipe settings for N processes besides the run's own: half of them train, the others sample; without Gloo
+ * one trains and `say` receives a sentence about it. Throws HONE_ERR_USAGE.
  */
 export async function processSettings(number: string, say: (line: string) => void): Promise<string[]> {
   if (!/^\d{1,2}$/.test(number) || Number(number) < 2 || Number(number) > 64)

@@ -44,7 +44,10 @@ export function runAt(text: string): RunCheckpoint | undefined {
 export const checkpointCalled = (step: string): string =>
   /^\d+$/.test(step) ? checkpointName(Number(step)) : step;
 
-/** Throws HONE_ERR_CHECKPOINT if there is no such checkpoint. */
+/**
+ * Path of a run's checkpoint: the wanted one, the best or the newest. Throws HONE_ERR_CHECKPOINT if there is
+ * none.
+ */
 export function checkpointOf(run: string, wanted: string | undefined): string {
   const folder = join(run, "checkpoints");
   const names = existsSync(folder) ? readdirSync(folder).sort() : [];
@@ -65,7 +68,9 @@ function bestOf(run: string): string {
   });
 }
 
-/** Base weights of a run's adapters: those it warmed up or was given, or those of the model that it names. */
+/**
+ * Base weights of a run's adapters: its saved initial weights, or those of the model that its recipe names.
+ */
 export async function adapterBase(
   { run, recipe }: RunCheckpoint,
   folderOf: (name: string) => Promise<string>,

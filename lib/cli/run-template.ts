@@ -7,7 +7,7 @@ import { readPlainFile } from "../shared/files/plain-file.ts";
 import type { TextFile } from "../text/index.ts";
 import type { RunCheckpoint } from "./run-model.ts";
 
-/** A chat template of the recipe's own, with which a run asked its model. */
+/** The chat template that a recipe sets, with which its run prompted the model. */
 export interface RunTemplate {
   readonly file: string;
   /** Absent if the template file differs from the one that the run used. */

@@ -118,7 +118,7 @@ class Session {
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
-    this.#display.endPhase(); // before the report, whose time is not the evaluation's
+    this.#display.endPhase(); // before the report, whose time is not part of the evaluation
     const isMissing = this.#evaluation.after.length === 0 && evaluates(this.#recipe);
     const cut = outcome.reason !== "done" || isMissing;
     const interrupted = signal?.aborted === true && cut;

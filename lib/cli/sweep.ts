@@ -38,7 +38,7 @@ export async function loadSweep(file: string, settings: readonly string[]): Prom
   return found === undefined ? sweepOf(recipe) : { ...found, recipe };
 }
 
-/** "7 of 24 done, 1 failed | ours seed 0: step 40 | warm start seed 1: 300". */
+/** Formats progress: "7 of 24 done, 1 failed | ours seed 0: step 40 | warm start seed 1: 300". */
 export function progressText(dir: string, jobs: readonly JobEntry[]): string {
   const count = (state: JobEntry["state"]) => jobs.filter((job) => job.state === state).length;
   const failed = count("failed") === 0 ? "" : `, ${count("failed")} failed`;

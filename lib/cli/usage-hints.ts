@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
 
-/** Commands that users of other trainers type, and the equivalent here. */
+/** Commands that users of other trainers type, and their equivalents in Hone. */
 const MEANT: Readonly<Record<string, string>> = {
   chat: "hone generate --model <model> --prompt <text>",
   dashboard: "hone watch <run>",

@@ -11,7 +11,9 @@ const writtenSchema = z.strictObject({
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the functions' source"),
   /** Functions that exist in the main process only and are called there. */
   process: z.literal("main"),
-  /** The functions its policy may call, as JSON: a replay writes the same prompts without the object. */
+  /**
+   * Functions that the policy may call, as JSON, so that a replay without the object writes the same prompts.
+   */
   tools: z.string().optional(),
 });
 type Written = z.output<typeof writtenSchema>;

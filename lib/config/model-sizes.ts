@@ -26,11 +26,14 @@ export const modelSizesSchema = z.strictObject({
   /** Norms of queries and keys; hybrids and mixtures of experts always have them. */
   qkNorm: z.boolean().default(false),
   /**
-   * A mixture of experts in place of every layer's MLP: `count` of them, of which a token goes to `chosen`, as Qwen3-MoE's;
-   * in a hybrid beside a shared one, as Qwen3.5's.
+   * A mixture of experts in place of every layer's MLP, as in Qwen3-MoE: `count` experts, of which a token
+   * uses `chosen`; in a hybrid beside a shared expert, as in Qwen3.5.
    */
   experts: z.strictObject({ count: count(2 ** 13), chosen: count(2 ** 13) }).optional(),
-  /** A hybrid: every n-th layer attends, the others are gated DeltaNet of `heads` heads of D, as Qwen3.5's (there 4). */
+  /**
+   * For a hybrid: every n-th layer has attention, the others gated DeltaNet with `heads` heads of D, as in
+   * Qwen3.5 (n = 4).
+   */
   attentionEvery: count(2 ** 13).optional(),
 });
 

@@ -41,7 +41,7 @@ export const pythonSchema = z.strictObject({
   bin: z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).default("python3"),
   /** Environment variables passed to its processes, in addition to those that every program needs. */
   env: variableNames,
-  /** Processes at the same time; each imports the file. */
+  /** Number of concurrent processes; each imports the file. */
   processes: count(256).default(1),
   /** Limit of one call, which rates a group or more. */
   timeoutSeconds: z

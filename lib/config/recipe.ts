@@ -91,7 +91,10 @@ function resolve(parsed: ParsedRecipe): Recipe {
   };
 }
 
-/** With a teacher, or a batch-wide baseline, a group of equal scores still has a learning signal. */
+/**
+ * Default filter: with a teacher, or a batch-wide baseline, a group of equal scores still has a learning
+ * signal.
+ */
 function defaultFilter({ teacher, advantages: { baseline } }: ParsedRecipe): Recipe["advantages"]["filter"] {
   return teacher === undefined && !isBatchwide(baseline) ? "score" : "none";
 }
@@ -102,7 +105,10 @@ function namesGpus({ hardware }: ParsedRecipe): boolean {
   return gpu !== undefined || gpuMemoryGiB !== undefined || gpus > 1;
 }
 
-/** The cross checks report a recipe without exactly one of folder and config. */
+/**
+ * Fills in the derived sizes of a new model. The cross checks report a recipe without exactly one of folder
+ * and config.
+ */
 function resolveModel({ config, ...model }: ParsedRecipe["model"]): Recipe["model"] {
   if (config === undefined) return model as Recipe["model"];
   const { kvHeads = config.heads, headDim = config.width / config.heads } = config;

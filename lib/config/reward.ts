@@ -5,7 +5,7 @@ import { judgeSchema } from "./judge.ts";
 import { count, LONGEST_TIMER_MS, positive } from "./numbers.ts";
 import { checkFile, inPython } from "./python.ts";
 
-/** A zod refinement: a module's place whose name after # can be read. */
+/** A zod refinement: the name after # in a module's place must be readable. */
 export const checkExportName = (place: string, check: z.RefinementCtx): void => {
   const fault = exportNameFault(place);
   if (fault !== undefined) check.addIssue({ code: "custom", message: fault });

@@ -65,7 +65,7 @@ export function expectRoles(recipe: Asked): Roles {
   );
 }
 
-/** Processes that judge at the same time, at all hosts together or in the run's own pool. */
+/** Number of processes that judge at the same time, at all hosts together or in the run's own pool. */
 export const verifierWorkers = ({
   verification,
   ...asked

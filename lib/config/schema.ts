@@ -37,7 +37,9 @@ const modelSchema = z.strictObject({
   folder: z.string().min(1).optional(),
   /** A new model of these sizes. */
   config: modelSizesSchema.optional(),
-  /** A PEFT folder whose adapters `lora` continues to train; they must have its rank, alpha and targets. */
+  /**
+   * A PEFT folder whose adapters are trained further; they must have the rank, alpha and targets of `lora`.
+   */
   adapter: z.string().min(1).optional(),
   /**
    * Type of matrices, keys and values in the core's memory: bf16 halves their memory and the bytes that decoding
@@ -200,7 +202,7 @@ const metricsSchema = z
 /** GPUs that a recipe is meant for. `hone plan` and `hone check` read it; a run refuses what this version cannot do. */
 const hardwareSchema = z.strictObject({
   gpu: z.string().min(1).optional(), // shown to users: "H100 80GB"
-  gpuMemoryGiB: positive().optional(), // of one GPU; default: that of the machine's first GPU
+  gpuMemoryGiB: positive().optional(), // memory of one GPU; default: that of the machine's first GPU
   gpus: count(2 ** 20).default(1),
   /** Machines over which GPUs or processes are spread; `hone launch` requests them. Default 1. */
   nodes: count(2 ** 16).optional(),
@@ -244,16 +246,17 @@ export const recipeSchema = z.strictObject({
   /** Train low-rank adapters and leave the weights as they are. */
   lora: loraSchema.optional(),
   /**
-   * "model": the one in the model's folder, default if it has one. "lexicon/quickstart": characters and the words of
-   * the procedural tasks, default for a new model.
+   * "model": the tokenizer of the model's folder, default if it has one. "lexicon/quickstart": characters and
+   * the words of the procedural tasks, default for a new model.
    */
   tokenizer: z.enum(["model", "lexicon/quickstart"]).optional(),
   /** Template that turns a problem into a prompt; default: the model's own. */
   chatTemplate: chatTemplateSchema.optional(),
   domains: z.record(z.string().min(1), domainSchema),
   /**
-   * Counts by which the sampler keeps the weights w_d. "adaptive": completed rollouts, as in the paper (§4.1);
-   * "trained": those that passed the filter; "static": none, every prompt is drawn by w_d.
+   * Counts by which the sampler keeps the weights w_d. "adaptive": completed rollouts, as in the
+   * Apriel-Reasoner paper (§4.1); "trained": those that passed the filter; "static": none, every prompt is
+   * drawn by w_d.
    */
   sampler: z.enum(["adaptive", "trained", "static"]).default("adaptive"),
   rollouts: rolloutsSchema,

@@ -2,7 +2,10 @@ import { z } from "zod";
 import { type Roles, rolesOf } from "./roles.ts";
 
 export const shardingSchema = z.strictObject({
-  /** "optimizer": AdamW's moments. "gradients": gradients too, "parameters": weights too; these are always exact. */
+  /**
+   * "optimizer": AdamW's moments; "gradients": also gradients; "parameters": also weights. The last two are
+   * always exact.
+   */
   stage: z.enum(["optimizer", "gradients", "parameters"]).default("optimizer"),
   /**
    * Gives the same bits for any number of trainers, including one; false sends one gradient per step instead of one

@@ -46,7 +46,7 @@ class RequestLeases extends LeasedWork {
   readonly #notes: RolloutNotes;
   readonly #parts: Pick<ActorEngineParts, "member" | "onFailure">;
   readonly #stats: () => EngineStats;
-  /** Actors that lease from the same stream. */
+  /** Number of actors that lease from the engine's stream. */
   sharers = 1;
   /** Number of attempts in the last request; later requests are assumed to have as many. */
   #attempts = Number.POSITIVE_INFINITY;
@@ -219,7 +219,7 @@ export class ActorEngine {
       this.#drop(number);
       return this.#leases.giveBack(held);
     });
-    // with the tokens sampled meanwhile; if the store refuses, the leases expire
+    // requests go back with the tokens sampled meanwhile; if the store refuses, the leases expire
     await Promise.allSettled([this.#leases.close(), ...given]);
     await this.#generations.close();
   }

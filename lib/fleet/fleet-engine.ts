@@ -143,7 +143,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
   readonly #receive = (key: string, payload: Uint8Array): void => {
     const outcome = this.#decoded(key, payload);
     const request = outcome && this.#under.get(outcome.number);
-    if (outcome === undefined || request === undefined) return; // aborted meanwhile
+    if (outcome === undefined || request === undefined) return; // the request was aborted meanwhile
     const { member, stats } = outcome.by;
     if (stats !== undefined) this.#parts.membership.heard(member, this.name, stats);
     this.#forget(outcome.number, request);

@@ -127,7 +127,7 @@ export class OwnRedis implements AsyncDisposable {
 
   /**
    * Rejects with HONE_ERR_USAGE if redis-server is not installed, or the path is too long for a Unix socket;
-   * HONE_ERR_IO if it does not start. @param dir closed to other users from here on
+   * HONE_ERR_IO if it does not start. @param dir the server's folder, which is then closed to other users
    */
   static async start(dir: string): Promise<OwnRedis> {
     const server = new OwnRedis(dir);

@@ -108,7 +108,8 @@ export class Membership {
     const look = () => void this.look().then(again, (error) => this.#closed || onFailure(error));
     const again = () => {
       if (this.#closed) return;
-      // after this process was stopped or busy for long, it first reads what others published meanwhile
+      // after this process was stopped or busy for long, it first reads what other processes published
+      // meanwhile
       this.#timer = setTimeout(() => setImmediate(look), this.#settings.beatMs).unref();
     };
     again();
@@ -190,7 +191,10 @@ const roleOf = (place: PlaceName): Role => place.split(".")[0] as Role;
 const byRole = (members: readonly MemberStatus[], role: Role): MemberStatus[] =>
   members.filter(({ place }) => roleOf(place) === role);
 
-/** Processes with a lease and a status of the same generation, in the order of their indices; ranks of this epoch alone. */
+/**
+ * Processes with a lease and a status of the same generation, in the order of their indices; only ranks of
+ * the current epoch.
+ */
 export async function readMembers(kv: KeyValues): Promise<MemberStatus[]> {
   const [beats, statuses, epoch] = await Promise.all([
     kv.list(REGISTERS.beats),
@@ -201,7 +205,7 @@ export async function readMembers(kv: KeyValues): Promise<MemberStatus[]> {
     const place = key.slice(REGISTERS.beats.length) as PlaceName;
     const text = statuses.get(REGISTERS.status(place));
     const status = text === undefined ? undefined : (JSON.parse(text) as PublishedStatus);
-    if (status?.member !== member) return []; // between its first beat and its first status
+    if (status?.member !== member) return []; // the process is between its first heartbeat and its first status
     const generation = Number(member.split("#")[1]);
     if (roleOf(place) === "trainer" && String(generation) !== epoch) return [];
     return [{ place, index: Number(place.split(".")[1]), generation, ...status }];

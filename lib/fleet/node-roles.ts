@@ -117,7 +117,7 @@ export class NodeRoles implements AsyncDisposable {
     }
   }
 
-  /** Ends this node's ranks when another node has formed them anew. */
+  /** Ends this node's ranks when another node has begun a new epoch. */
   async #follow(trainers: readonly Place[]): Promise<void> {
     const { signal } = this.#closed;
     while (!signal.aborted) {

@@ -28,8 +28,8 @@ const REGISTERS = {
 export const sessionRun = (runId: string, session: number): string => `${runId}.${session}`;
 
 /**
- * Rendezvous of the coordinator and the agents of a run: registers of a server that outlives them all. A run may have
- * several sessions, each with one coordinator; of two at once the later is refused.
+ * Rendezvous of the coordinator and the agents of a run: registers of a server that outlives them all. A run
+ * may have several sessions, each with one coordinator; a second one at the same time is refused.
  */
 export class Rendezvous implements AsyncDisposable {
   readonly runId: string;
@@ -76,10 +76,7 @@ export class Rendezvous implements AsyncDisposable {
     });
   }
 
-  /**
-   * Renews the coordinator's lease until `close`. @param onLost receives a renewal's error: the store's, or
-   * HONE_ERR_STATE for another coordinator
-   */
+  /** Renews the coordinator's lease until `close`. @param onLost receives the error of a renewal */
   keep(session: number, onLost: (error: HoneError) => void): { close(): Promise<void> } {
     const heartbeat = this.#heartbeat(REGISTERS.coordinator, String(session));
     heartbeat.keep((error) => onLost(error as HoneError));
@@ -103,7 +100,7 @@ export class Rendezvous implements AsyncDisposable {
     );
   }
 
-  /** Recipe of the session: that of its first agent, which is `own` if there was none. @param own undefined: only reads */
+  /** Recipe of the session, which its first agent sets to `own`. @param own undefined: only reads */
   async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
     if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
@@ -157,9 +154,7 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.kv.delete(REGISTERS.launch(launch));
   }
 
-  /**
-   * Records how the coordinator of a launch ended, for agents of that launch that come too late to see it.
-   */
+  /** Records for agents of a launch that come late how its coordinator ended. */
   async endLaunch(launch: string, code: number): Promise<void> {
     await this.#store.kv.set(REGISTERS.launch(launch), String(code));
   }

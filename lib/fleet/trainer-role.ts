@@ -20,7 +20,7 @@ import {
 } from "./trainer-calls.ts";
 import type { WeightTransport } from "./transport.ts";
 
-/** Calls read at once, since batches may be large; fewer than requested tell the reader that it has read all. */
+/** Calls read at once, since batches may be large; if fewer come, the reader has read all. */
 const MOST = 2;
 
 export interface TrainerParts {
@@ -211,13 +211,9 @@ class TrainerRank {
     const { sharding } = options;
     if (group === undefined) return options;
     if (sharding === undefined)
-      throw new HoneError(
-        "HONE_ERR_USAGE",
-        `${group.size} ranks, and the trainer shards nothing among them`,
-        {
-          hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
-        },
-      );
+      throw new HoneError("HONE_ERR_USAGE", `${group.size} ranks, and nothing for them to shard`, {
+        hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
+      });
     return { ...options, sharding: { ...sharding, communicator: group, ...(writers && { writers }) } };
   }
 }

@@ -3,7 +3,9 @@ import { weightFiles } from "./inspect.ts";
 import { readHeader, type StoredTensor, withLocalHead } from "./safetensors-header.ts";
 
 export interface WeightChange {
-  /** Weights compared: of tensors that both folders have in the same shape, in comparable dtypes. */
+  /**
+   * Number of compared weights: of tensors that both folders have in the same shape, in comparable dtypes.
+   */
   readonly weights: number;
   readonly changed: number;
 }

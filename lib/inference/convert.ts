@@ -16,7 +16,7 @@ export interface ConvertOptions {
   readonly dtype?: WeightDtype;
   /** Largest weight file in bytes; default: the files of the source. */
   readonly shardBytes?: number;
-  /** Replace a model folder that is there. Default false. */
+  /** Replace an existing model folder. Default false. */
   readonly force?: boolean;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
   readonly signal?: AbortSignal;

@@ -103,7 +103,7 @@ async function receive(
   const signals = [silence.signal, ...(client.signal ? [client.signal] : [])];
   const init = {
     signal: AbortSignal.any(signals),
-    headers: { range: `bytes=${partial.position}-` }, // with a range fetch accepts no compression
+    headers: { range: `bytes=${partial.position}-` }, // with this header fetch requests no compression
   };
   const response = await client.get(url, init, [416]);
   if (!continues(response, partial.position)) await partial.restart();

@@ -198,7 +198,7 @@ export async function bringFiles(
   wanted: readonly HubFile[],
   onProgress: (progress: DownloadProgress) => void = () => {},
 ): Promise<void> {
-  const missing = new Map<string, number>(); // files may have the same contents
+  const missing = new Map<string, number>(); // by blob, since files may have equal contents
   for (const file of wanted) if (!(await cached.has(file))) missing.set(cached.blob(file), file.size);
   const totalBytes = [...missing.values()].reduce((sum, size) => sum + size, 0);
   await cached.prepare(totalBytes);

@@ -102,7 +102,10 @@ export class PartialFile {
     this.#hash = newHash(this.#digest, this.#size);
   }
 
-  /** Makes the complete file `target`, durably; or, if the checksum is wrong, returns false and has no bytes any more. */
+  /**
+   * Makes the complete file `target`, durably; or, if the checksum is wrong, discards all bytes and returns
+   * false.
+   */
   async commit(): Promise<boolean> {
     const hex = this.#hash.digest("hex");
     if (hex !== this.#digest.hex) {

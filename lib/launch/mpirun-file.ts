@@ -4,7 +4,7 @@ import { command, expectName, type Job, type JobFile, ownStore, quoted } from ".
 export interface MpirunOptions {
   /** File of hosts, one per line; without it mpirun asks the scheduler that it runs under. */
   readonly hostfile?: string;
-  /** Further words for mpirun. */
+  /** Further arguments for mpirun. */
   readonly extra?: readonly string[];
 }
 

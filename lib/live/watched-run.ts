@@ -55,7 +55,7 @@ export class WatchedRun {
   #held: boolean | undefined;
   #told = "";
 
-  /** @param run its place among those watched. */
+  /** @param run index of the run among the watched ones. */
   constructor(dir: string, run: number, log: StepLog = new FollowedLog(dir)) {
     [this.dir, this.run, this.#log] = [dir, run, log];
     [this.#marks, this.#evaluations] = [new Marks(dir), new EvaluationMarks(dir)];
@@ -175,11 +175,11 @@ const keptIn = (dir: string) => ({
   journal: existsSync(join(dir, RUN_FILES.verdicts)),
 });
 
-/** True if there is a summary of the training up to that time. */
+/** True if summary.json was written at `sinceMs` or later. */
 const isSummed = (dir: string, sinceMs: number): boolean =>
   (statSync(join(dir, RUN_FILES.summary), { throwIfNoEntry: false })?.mtimeMs ?? 0) >= sinceMs;
 
-/** Checkpoints that the log does not tell of: it was written by an older version. */
+/** Checkpoints that are not in the log because an older version wrote it. */
 function unloggedCheckpoints(dir: string, marks: readonly Mark[]): Mark[] {
   const logged = new Set(marks.filter(({ kind }) => kind === "checkpoint").map(({ step }) => step));
   const folder = join(dir, "checkpoints");

@@ -31,7 +31,9 @@ export type {
 /** An event at a step, for the charts: the start of a session or a phase, a checkpoint, a request. */
 export interface Mark {
   readonly kind: "resume" | "checkpoint" | "evaluation" | "phase" | "pause" | "control" | "warning";
-  /** Steps done when it happened, or was over; of an evaluation those of the weights. */
+  /**
+   * Number of finished steps when the event happened or ended; for an evaluation, the step of its weights.
+   */
   readonly step: number;
   /** For events with a duration: the number of finished steps when it began. */
   readonly from?: number | undefined;
@@ -133,7 +135,10 @@ export interface ShownSample extends Omit<WholeSample, "text" | "reference"> {
 /** `/api/summary?run=0` */
 export interface ShownSummary extends RunSummary {
   readonly notes: readonly string[];
-  /** Change of the mean held-out score by training, under one of the sampling settings; absent without a score after it. */
+  /**
+   * Change of the mean held-out score by training, under one of the sampling settings; absent without a score
+   * after training.
+   */
   readonly headline?: { readonly setting: number; readonly change: HeldOutChange };
 }
 

@@ -60,7 +60,7 @@ export function collectStepMetrics(
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
     sheet.put("step/skipped-total", history.skippedSteps);
   }
-  // also without training: a run that never trains has changed no weight
+  // put also without training: a run that never trains has changed no weight
   sheet.put("step/changed-total", history.changedSteps);
   history.counts = structuredClone(facts.mixture.counts);
   return sheet.values;

@@ -106,9 +106,12 @@ export interface PipelineStatus {
   readonly engine: {
     readonly pagesUsed: number;
     readonly pagesTotal: number;
-    /** Tokens a second since the status before. */
+    /** Tokens per second since the previous status. */
     readonly tokensPerSecond: number;
-    /** Since the session began, if the recipe records rollouts in progress; lost tokens are those of actors that exited. */
+    /**
+     * Resumed rollouts since the session began, if the recipe records rollouts in progress; lost tokens are
+     * those of actors that exited.
+     */
     readonly takenUp?:
       | { readonly rollouts: number; readonly tokens: number; readonly lostTokens: number }
       | undefined;
@@ -119,7 +122,7 @@ export interface PipelineStatus {
     readonly rssBytes: number;
     readonly heapBytes: number;
     readonly threads: number;
-    /** Processors kept busy by this process since the status before. */
+    /** Processors kept busy by this process since the previous status. */
     readonly processors: number;
     readonly device: string;
     readonly gpu?:

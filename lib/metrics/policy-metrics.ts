@@ -68,8 +68,8 @@ function putTokenMetrics(sheet: MetricSheet, update: UpdateFacts): SequenceRatio
 }
 
 /**
- * [T] ratios of the objective, if they differ from those to the sampler's log-probs before the step: those of the
- * last update that contained each token.
+ * [T] ratios of the objective, if they differ from the ratios to the sampler's log-probs before the step:
+ * those of the last update that contained each token.
  */
 const objectiveRatios = ({ updates, report }: UpdateFacts): Float32Array | undefined =>
   updates && report.ratios;

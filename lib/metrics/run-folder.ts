@@ -93,7 +93,10 @@ export function writeRunManifest(runDir: string, manifest: RunManifest): StoredM
   return stored;
 }
 
-/** Throws HONE_ERR_IO if it is not there or cannot be read, HONE_ERR_FORMAT if it is no manifest. */
+/**
+ * Reads run.json. Throws HONE_ERR_IO if it is missing or cannot be read, HONE_ERR_FORMAT if it is not a
+ * manifest.
+ */
 export function readRunManifest(runDir: string): StoredManifest {
   const path = join(runDir, RUN_FILES.manifest);
   if (fileWork(path, () => statSync(path, { throwIfNoEntry: false })) === undefined)

@@ -16,7 +16,7 @@ export interface Sink {
   readonly name: string;
   /** Called on the run's thread; its exceptions end the run. */
   write(record: StepRecord, details: StepDetails): void;
-  /** Training is over; told before `close`. */
+  /** Called before `close` when training is over. */
   ended?(state: "finished" | "stopped" | "failed"): void;
   /** Idempotent. */
   close(): void | Promise<void>;

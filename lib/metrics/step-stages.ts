@@ -36,7 +36,10 @@ function unclaimed(facts: Pick<StepFacts, "timing" | "update">): number {
   return Math.max(0, facts.timing.total - claimed.reduce((sum, seconds) => sum + seconds, 0));
 }
 
-/** Stages whose metrics `time/<name>` add up to `time/step`, in their order; time of no stage is last. */
+/**
+ * Stages whose metrics `time/<name>` add up to `time/step`, in their order; the last is time that belongs to
+ * no stage.
+ */
 export const STEP_STAGES: readonly string[] = STAGES.map(({ name }) => name);
 
 /** `time/<name>` of every stage that was measured. */

@@ -2,7 +2,7 @@ import type { StepRecord } from "../records.ts";
 
 /** Consecutive steps as one: a record with the last step's number and version, whose metrics are means. */
 export interface Stretch extends StepRecord {
-  /** Number of the first step in it. */
+  /** Number of its first step. */
   readonly first: number;
   /** Number of steps. */
   readonly steps: number;

@@ -31,7 +31,9 @@ export interface Sizes extends MemorySizes {
   readonly base: "f32" | "bf16";
 }
 
-/** Cached answers of the core by query: the search for changes that fit asks the same thousands of times. */
+/**
+ * Cached answers of the core by query: the search for changes that fit repeats queries thousands of times.
+ */
 const known = new Map<string, MemorySizes>();
 const MOST_KNOWN = 10_000;
 

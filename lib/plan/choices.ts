@@ -6,7 +6,7 @@ import { fits, type Measured } from "./measured.ts";
 /** Changes that a run makes by itself to fit its machine. */
 export interface Choice {
   readonly changes: readonly Applied[];
-  /** The recipe with these changes. */
+  /** The recipe with `changes` applied. */
   readonly recipe: Recipe;
   readonly measured: Measured;
 }

@@ -11,7 +11,10 @@ export interface Network {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
-  /** For layers with a mixture of experts: number of experts, experts per token, F of one expert. 0 without. */
+  /**
+   * For layers with a mixture of experts: number of experts, experts per token, width F of one expert; 0
+   * without experts.
+   */
   readonly experts: number;
   readonly expertsPerToken: number;
   readonly expertWidth: number;

@@ -11,7 +11,7 @@ export interface FigureLine {
   /** "reference": thin, dashed, without legend. */
   readonly look?: "reference" | undefined;
   readonly points: readonly (readonly [x: number, y: number])[];
-  /** As many as points. */
+  /** One value per point. */
   readonly band?: { readonly low: readonly number[]; readonly high: readonly number[] } | undefined;
 }
 
@@ -104,7 +104,7 @@ const TICKS = 5;
 /** Padding at each end as a share of the data's extent, since marks have a size. */
 const PADDING = 0.06;
 
-/** Trusts that there is a range or a value. */
+/** Maps an axis to pixels. Needs a range or at least one value. */
 export function scaleOf(
   { range, percent = false }: FigureAxis,
   values: readonly number[],

@@ -1,4 +1,4 @@
-/** Output for people: the live frame, the tables at its end, the report page. */
+/** Output for users: the live frame, the tables at its end, the report page. */
 export { COLORED, clip, flow, PLAIN, type Style } from "./ansi.ts";
 export { type Bar, type BarFigure, barsSvg, standaloneBars } from "./bars.ts";
 export { htmlDocument, htmlTable } from "./document.ts";

@@ -17,7 +17,7 @@ const FIELDS: readonly (readonly [string, string, number])[] = [
   ["seconds", "time/step", 3],
 ];
 
-/** One step as `key=value` pairs for people and for grep; a metric that is absent has no key. */
+/** One step as `key=value` pairs, readable and fit for grep; a metric that is absent has no key. */
 export function stepLine(record: StepRecord, domains: readonly string[]): string {
   const { step, version, metrics } = record;
   const fields = domains.map((d) => [`score.${d}`, `score/mean/${d}`, 3] as const);

@@ -52,7 +52,7 @@ export interface SelectionSummary {
         readonly behindError: number;
       })
     | undefined;
-  /** By step. */
+  /** Candidates by step. */
   readonly candidates: readonly CandidateRow[];
 }
 
@@ -63,7 +63,7 @@ export interface Imperfections {
   readonly careless?: number;
 }
 
-/** What is left of a run in a file: summary.json. */
+/** Summary of a run: the contents of summary.json. */
 export interface RunSummary {
   readonly schema: 2;
   readonly name: string;

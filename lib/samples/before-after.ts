@@ -25,7 +25,7 @@ export interface BeforeAfterProblem {
   readonly problem: number;
   /** Whether more of its attempts solved it, fewer, none at both times, or equally many. */
   readonly change: Exclude<ChangeKind, "all"> | "same";
-  /** Attempts that solved it, of those judged. */
+  /** Number of attempts that solved it, and (`judged`) of judged ones. */
   readonly solved: readonly [before: number, after: number];
   readonly judged: readonly [before: number, after: number];
   readonly question: string;

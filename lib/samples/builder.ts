@@ -97,7 +97,10 @@ export class IndexBuilder {
     return true;
   }
 
-  /** A completion that was sampled again was judged again, usually with the same verdict. */
+  /**
+   * True for a known verdict: a completion that was sampled again was judged again, usually with the same
+   * verdict.
+   */
   #isKnown(completion: number, verdict: readonly number[]): boolean {
     const { columns } = this.#tables.verdicts;
     const rows = [this.#verdicts.first(completion), this.#verdicts.last(completion)];

@@ -24,7 +24,7 @@ export interface SampleFilter {
   readonly attempt?: number | undefined;
   readonly statuses?: readonly Verdict["status"][] | undefined;
   readonly tokens?: Range | undefined;
-  /** Versions of weights, any of which sampled a token of it. */
+  /** Versions of weights; at least one of them sampled a token of the completion. */
   readonly versions?: Range | undefined;
   /** Cut by the token budget. */
   readonly truncated?: boolean | undefined;

@@ -14,7 +14,7 @@ export interface Sample {
   readonly group: number;
   readonly attempt: number;
   readonly domain: string;
-  /** Id of the problem in its domain: that of its first draw, for every draw of it. */
+  /** Id of the problem in its domain: the id of its first draw, which all of its draws share. */
   readonly problem: number;
   /** Id of this draw, which keys its randomness: the id in the record of rollouts and in `hone explain`. */
   readonly drawn: number;
@@ -118,7 +118,7 @@ function rescored({ verdicts, tables }: SampleIndex, completion: number, was: Ve
   return status === was ? {} : { rescored: status };
 }
 
-/** Reads its texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT where the run began anew meanwhile. */
+/** Reads a sample with its texts. Throws HONE_ERR_IO, HONE_ERR_FORMAT if the run began anew meanwhile. */
 export async function wholeSample(index: SampleIndex, row: number): Promise<WholeSample> {
   await using journal = await index.journal();
   return await readWhole(index, row, journal);

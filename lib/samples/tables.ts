@@ -38,7 +38,7 @@ const PROBLEM = {
   domain: "u32",
   family: "u32",
   level: "f64",
-  /** First row of the same problem: every draw of a row of a data set writes it down under another id. */
+  /** First row of the same problem: the journal records every draw of a data set's row under another id. */
   same: "u32",
   identity0: "u32",
   identity1: "u32",
@@ -86,7 +86,7 @@ const MEMBER = {
   advantage: "f64",
 } as const;
 
-/** A run resumed after `step` when there were `members` rows: those of later steps are void. */
+/** A run resumed after `step` when there were `members` rows: rows among them of later steps are void. */
 const SITTING = { step: "u32", members: "u32" } as const;
 
 export const tables = () => ({

@@ -2,7 +2,7 @@ import type { Tables } from "./tables.ts";
 
 const NONE = 0xffffffff;
 
-/** By completion, the rows of its first verdict, which is the run's own, and of its last. */
+/** Rows of each completion's first verdict, which is the run's own, and of its last verdict. */
 export class Verdicts {
   readonly #verdicts: Tables["verdicts"];
   #first = new Uint32Array(0);

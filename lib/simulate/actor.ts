@@ -12,7 +12,7 @@ export interface ActorHost {
   finished(attempt: Attempt): void;
   /** Called with the attempts that an engine's failure lost: they wait again. */
   lost(attempts: readonly Attempt[]): void;
-  /** Called when it has something to decode (1), or nothing any more (-1). */
+  /** Called when the engine begins (1) or ceases (-1) to have something to decode. */
   busy?: ((change: 1 | -1) => void) | undefined;
 }
 

@@ -19,7 +19,7 @@ export class EventQueue {
     return this.#size;
   }
 
-  /** Trusts that there is an event. */
+  /** Time of the first event. There must be one. */
   get firstAt(): number {
     return this.#at[0]!;
   }

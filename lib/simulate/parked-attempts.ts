@@ -23,7 +23,7 @@ export class ParkedAttempts {
     else this.#attempts.splice(younger < 0 ? this.#attempts.length : younger, 0, attempt);
   }
 
-  /** Trusts that there is one. */
+  /** Removes and returns the oldest attempt. There must be one. */
   takeFirst(): Attempt {
     return this.#attempts.shift()!;
   }

@@ -26,7 +26,7 @@ export class PopulationTally {
     this.#staySeconds += count * seconds;
   }
 
-  /** Mean number, number per second, and mean seconds of those that have left. */
+  /** Mean number present, number leaving per second, and mean stay in seconds of those that have left. */
   get facts(): { readonly population: number; readonly rate: number; readonly seconds: number } {
     this.#pass();
     const { seconds } = this.#timeline;

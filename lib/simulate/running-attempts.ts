@@ -15,12 +15,12 @@ export class RunningAttempts {
     return this.#heap.length;
   }
 
-  /** The step in which the first one ends. Trusts that there is one. */
+  /** The step in which the first attempt ends. There must be one. */
   get firstEnd(): number {
     return this.#ends[0]!;
   }
 
-  /** In arbitrary order. */
+  /** All running attempts, in arbitrary order. */
   get all(): readonly Attempt[] {
     return this.#heap;
   }
@@ -32,7 +32,7 @@ export class RunningAttempts {
     this.#rise(length, attempt, attempt.endStep, attempt.order);
   }
 
-  /** Trusts that there is one. */
+  /** Removes and returns the attempt that ends first. There must be one. */
   takeFirst(): Attempt {
     return this.#take(0);
   }

@@ -42,10 +42,7 @@ function withLag(recipe: Recipe, machine: Machine, maxLag: number): Variant {
   };
 }
 
-/**
- * Splits of the GPUs between generation and training: each gives generation one more GPU of every node than
- * the one before.
- */
+/** Splits of the GPUs between generation and training, in steps of one eighth of all GPUs (at least one GPU). */
 function splits(recipe: Recipe, machine: Machine): Variant[] {
   const { gpus } = machine;
   const step = Math.max(1, Math.floor(gpus / ASSUMED.gpusPerNode));

@@ -9,7 +9,7 @@ export interface Refusal {
   readonly why: "lost" | "fenced" | "lease-lost" | "trimmed" | "ahead" | "held";
   /** The stream, register or run it is about. */
   readonly about: string;
-  /** The value found, in the words of `MESSAGES`. */
+  /** The value found, as `MESSAGES` prints it. */
   readonly found: string;
 }
 

@@ -8,7 +8,7 @@ export const BIN_NAMES: readonly string[] = ["[0, 25)", "[25, 50)", "[50, 75)", 
 /** A difficulty bin in two cells: differences are `b` minus `a`, seed by seed. */
 export interface ConditionedBin {
   readonly bin: string;
-  /** Problems in it, over all seeds. */
+  /** Number of its problems, over all seeds. */
   readonly problems: number;
   readonly accuracy: Pair;
   /** Tokens of right answers, of the others. */

@@ -27,7 +27,7 @@ export interface SweepDefinition {
   readonly seeds?: number;
   /** Named axes, each with named choices: lists of assignments `a.b=value`. The cells are their product. */
   readonly axes?: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
-  /** Or explicit cells: name -> assignments. The others are compared with the first. */
+  /** Explicit cells instead of axes: name -> assignments. The others are compared with the first. */
   readonly cells?: Readonly<Record<string, readonly string[]>>;
   readonly studies?: readonly Study[];
 }

@@ -10,9 +10,9 @@ import { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 export interface RunResult {
   readonly seed: number;
   readonly summary: RunSummary;
-  /** From the run's log, in order. */
+  /** Steps from the run's log, in order. */
   readonly steps: readonly Stretch[];
-  /** Under the first sampling setting; empty for a folder of an earlier version. */
+  /** Held-out answers under the first sampling setting; empty for a folder of an earlier version. */
   readonly before: readonly HeldOutAnswers[];
   readonly after: readonly HeldOutAnswers[];
 }

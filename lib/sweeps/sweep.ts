@@ -103,7 +103,7 @@ async function atOnce(
   if (failed.signal.aborted) throw failed.signal.reason;
 }
 
-/** Hands out jobs in order, each when the warm start that it needs is there. */
+/** Hands out jobs in order, each when the warm start that it needs is done. */
 class JobLine {
   readonly #waiting: Job[];
   readonly #states: JobStates;
@@ -138,7 +138,7 @@ class JobLine {
     }
   }
 
-  /** Runs whose warm start failed have failed. */
+  /** Marks runs whose warm start failed as failed. */
   #giveUp(): void {
     for (const { id, needs } of this.#waiting.slice()) {
       if (needs === undefined || this.#states.stateOf(needs) !== "failed") continue;

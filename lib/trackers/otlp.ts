@@ -18,7 +18,7 @@ export interface OtlpOptions {
   readonly url: string;
   readonly metrics: boolean;
   readonly traces: boolean;
-  /** From the environment alone. */
+  /** Headers, which come from the environment alone. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

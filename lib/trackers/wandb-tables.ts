@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileWork, writeWhole } from "../metrics/index.ts";
 import type { CompletionTable } from "./completions.ts";
 
-/** A table as W&B's history has it: by the file that holds it. */
+/** A reference to a table in W&B's history, by the file that contains the table. */
 export interface TableFile {
   readonly _type: "table-file";
   /** Path among the run's files. */

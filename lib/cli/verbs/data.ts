@@ -121,7 +121,7 @@ async function specOf(
   });
 }
 
-/** Throws HONE_ERR_CONFIG for a module that is not there or exports no such function. */
+/** Loads a function that makes rows. Throws HONE_ERR_CONFIG if its module does not export it. */
 async function rowMapAt(place: string): Promise<RowMap> {
   const { loadRowMap } = await import("../../data/row-map.ts");
   const { hashAt } = await import("../../config/source-hash.ts");

@@ -25,7 +25,7 @@ export const weightsOption = (fallback = "as config.json says"): Option =>
   ).choices(["f32", "bf16"]);
 export const collect = (value: string, before: readonly string[]): string[] => [...before, value];
 
-/** Prints a result for people or, with --json, only a JSON value, to stdout. */
+/** Prints a result to stdout: as text or, with --json, only as a JSON value. */
 export function print({ json }: Common, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value, null, 2) : text}\n`);
 }

@@ -40,7 +40,7 @@ class Count {
   }
 }
 
-/** Verdicts go to stdout, one per line; messages for people go to stderr. */
+/** Verdicts go to stdout, one per line; messages go to stderr. */
 async function verify({ domain, file, compat, json, ...flags }: Flags): Promise<number> {
   const { verifyFile } = await import("../verify-file.ts");
   const recipe = flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe);

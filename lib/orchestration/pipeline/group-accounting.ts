@@ -121,10 +121,7 @@ export class GroupAccounting {
     this.#step += 1;
   }
 
-  /**
-   * Records a finished step, which trained the `replayed` groups once more. Throws HONE_ERR_INTERNAL if a
-   * rollout was lost or counted twice.
-   */
+  /** Records a finished step and its `replayed` groups. Throws HONE_ERR_INTERNAL for a lost rollout. */
   trained(credits: number, replayed: readonly SettledGroup[] = []): void {
     for (const one of replayed) this.#ledger.replayed(one.request.domain, trainedMembers(one.group).length);
     this.check();

@@ -140,9 +140,7 @@ export class Pipeline {
     this.#settled.end();
   }
 
-  /**
-   * Everything that a resumed run needs besides the trainer; groups in the pipeline count as never submitted.
-   */
+  /** All that a resumed run needs besides the trainer; groups in the pipeline count as never submitted. */
   state(step: number): PipelineState {
     const accounting = this.accounting.saved();
     const outstanding = [...accounting.outstanding, ...this.#drawer.again];

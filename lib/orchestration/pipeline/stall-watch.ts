@@ -11,7 +11,7 @@ export interface PipelinePosition {
   readonly culprit: string;
 }
 
-/** The same position, while the pipeline waits for a hook of the run's owner. */
+/** A position that names the hook of the run's owner for which the pipeline waits. */
 export const heldByHook = (position: PipelinePosition, hook: string): PipelinePosition => ({
   ...position,
   stages: [...position.stages, `hooks: in ${hook}`],

@@ -47,8 +47,8 @@ export interface PolicyUpdate extends AssembledBatch {
 }
 
 /**
- * [T] natural log-probs of a batch's tokens under other weights, at the training temperature, and their distributions
- * if the recipe compares those.
+ * [T] natural log-probs of a batch's tokens under other weights, at the training temperature, and their
+ * distributions if the recipe compares distributions.
  */
 export type TeachTokens = (batch: TrainingBatch) => Promise<TeacherScores>;
 

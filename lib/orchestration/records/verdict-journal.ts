@@ -23,7 +23,9 @@ export interface JournalOptions {
   readonly append?: boolean;
   /** Finished steps at which the run resumes: groups that later steps took before are void. */
   readonly stepsBefore?: number;
-  /** A prompt as the model saw it, special tokens spelled; without it prompts are not kept. */
+  /**
+   * Decodes a prompt as the model saw it, with special tokens spelled out; without it prompts are not kept.
+   */
   readonly decode?: (tokens: Int32Array) => string;
   /** File and line of a problem's row; undefined for a generated problem. */
   readonly placeOf?: (problem: Problem) => string | undefined;

@@ -27,7 +27,7 @@ const NAME = /^step-(\d{6})$/;
 /** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 /**
- * Every name that a run creates here. LEFTOVER excludes the temporary folders of reference-weights.ts, which
+ * The other names that a run creates here. LEFTOVER lacks the temporary folders of reference-weights.ts, which
  * may be writing one during the cleanup after a checkpoint.
  */
 const OURS = /^((step-\d{6}|warm-start)(\.aside-\d+)?|reference-\d{6,}(\.(tmp-\d+|trash))?)$/;
@@ -140,10 +140,7 @@ export class Checkpoints {
     return path;
   }
 
-  /**
-   * Like `save`, but from a copy of the weights: resolves once the trainer has made the copy; `written`
-   * resolves to the path once the files are written.
-   */
+  /** Like `save`, but resolves once the trainer has copied the state; `written` gives the path later. */
   async stage(trainer: TrainerFace, state: RunState): Promise<{ readonly written: Promise<string> }> {
     mkdirSync(this.directory, { recursive: true });
     const path = this.pathOf(state.step);

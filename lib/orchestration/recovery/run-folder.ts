@@ -157,8 +157,9 @@ export function keptMasking({ dir, resume = "never" }: FolderOptions): boolean |
 export const recordedClock = ({ clock, startedAt }: StoredManifest): Date => new Date(clock ?? startedAt);
 
 /**
- * Prepares the folder: clears it for a new run; checks for a resumed one that model and run are the same. Writes
- * run.json. Returns the changes of the recipe. Throws HONE_ERR_IO, HONE_ERR_CONFIG.
+ * Prepares the folder: clears it for a new run; for a resumed run, checks its logs, and that model and
+ * teacher are those of the run. Writes run.json. Returns the changes of the recipe. Throws HONE_ERR_IO,
+ * HONE_ERR_CONFIG.
  */
 export function prepareRunFolder(
   dir: string,
@@ -206,8 +207,9 @@ export function prepareRunFolder(
 }
 
 /**
- * The held-out rows of data sets, by domain and set: those listed so far, then new ones in the order they are asked.
- * The list only grows: a row that is missing from the files today was evaluated before and may return.
+ * The held-out rows of data sets, by domain and set: those listed so far, then new ones in the order in which
+ * they are requested. The list only grows: a row that is missing from the files today was evaluated before
+ * and may return.
  */
 function writeHeldOut(
   dir: string,

@@ -199,7 +199,10 @@ function expectExact(recipe: Recipe, dir: string): void {
   );
 }
 
-/** The baseline has no fused multiply-add; all other instruction sets give the same bits, in either arithmetic. */
+/**
+ * Throws if only one of run and core used the baseline, which has no fused multiply-add; all other
+ * instruction sets give the same bits, in either arithmetic.
+ */
 function expectBits({ versions, config }: StoredManifest, isa: string, dir: string): void {
   const recorded = versions["isa"];
   const onGpu = (config as { device?: unknown } | undefined)?.device === "cuda";

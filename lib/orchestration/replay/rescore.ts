@@ -64,7 +64,7 @@ interface Outcome {
   before: Verdict | undefined;
   after: Verdict | undefined;
   judged: boolean;
-  /** Judged by its environment, which cannot judge again: the run's verdict stands. */
+  /** True if an environment judged it, which cannot judge again: the run's verdict stands. */
   readonly isEpisode: boolean;
 }
 type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
@@ -73,12 +73,12 @@ type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };
 const BATCH = 64;
 
 /**
- * Judges the completions of a run again and compares the verdicts with the run's. Takes a verdict of the verifier's
- * current version from the journal, if there is one, and adds new ones to it for the next rescore. Reads the journal
- * twice and keeps the texts of one batch in memory. Throws HONE_ERR_TRUST if its recipe names modules or judges that
- * `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT if the folder is not a run or its journal is damaged,
- * HONE_ERR_USAGE while the run is in progress: opening a journal for writing would cut off a line that the run is
- * writing.
+ * Judges the completions of a run again and compares the verdicts with the run's. Takes a verdict of the
+ * verifier's current version from the journal, if there is one, and adds new ones to it for the next rescore.
+ * Reads the journal twice and keeps the texts of one batch in memory. Throws HONE_ERR_TRUST if the run's
+ * recipe names modules or judges that `trust` does not allow, HONE_ERR_IO or HONE_ERR_FORMAT if the folder is
+ * not a run or its journal is damaged, HONE_ERR_USAGE while the run is in progress: opening a journal for
+ * writing would cut off a line that the run is writing.
  */
 export async function rescoreRun(dir: string, options: RescoreOptions = {}): Promise<Rescoring> {
   const manifest = readRunManifest(dir);

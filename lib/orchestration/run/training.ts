@@ -96,18 +96,12 @@ export class Training {
     }
   }
 
-  /**
-   * True between steps. A step that begins during a save cannot change the saved state: the trainer runs its
-   * calls in order.
-   */
+  /** True between steps. A trainer runs its calls in order: a later step cannot change a saved state. */
   get isIdle(): boolean {
     return this.#context.progress.step > 0 && !this.pipeline.isStepping;
   }
 
-  /**
-   * Call it between two steps. Resolves when the state is copied; `written` resolves with the checkpoint's
-   * path.
-   */
+  /** Call it between two steps. Resolves when the state is copied; `written` resolves with the path. */
   async save(): Promise<Saved> {
     const state = this.#state();
     const { written } = await this.#saving.begin(state);

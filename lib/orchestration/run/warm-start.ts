@@ -60,10 +60,10 @@ export async function warmStart(
 const TRIED = 2000;
 
 /**
- * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws HONE_ERR_CONFIG
- * for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is too long, HONE_ERR_VERIFIER for
- * an environment that cannot be played.
- * @param most to write; the rest meet the same errors when the warm start comes to them.
+ * Writes the warm start's first demonstrations and their prompts; returns how many there were. Throws
+ * HONE_ERR_CONFIG for one that is longer than rollouts.maxOutputTokens, HONE_ERR_DATA for a prompt that is
+ * too long, HONE_ERR_VERIFIER for an environment that cannot be played.
+ * @param most number to write at most; the others throw the same errors during the warm start.
  */
 export async function expectDemonstrations(
   recipe: Recipe,

@@ -12,9 +12,9 @@ export function expectRunnable(recipe: Asked, info: NativeInfo, spread = false):
 
 /**
  * Returns why this version cannot run a recipe on this machine, for `hone run` and `hone check` alike:
- * HONE_ERR_UNSUPPORTED for hardware that this version cannot use, or that this machine lacks; HONE_ERR_CUDA if it
- * needs a GPU and there is none; undefined if it can.
- * @param spread its processes are started elsewhere by agents, each with its own GPU
+ * HONE_ERR_UNSUPPORTED for hardware that this version cannot use, or that this machine lacks; HONE_ERR_CUDA
+ * if it needs a GPU and there is none; undefined if it can.
+ * @param spread true if agents start its processes elsewhere, each with its own GPU
  */
 export function whyNotRunnable(recipe: Asked, info: NativeInfo, spread = false): HoneError | undefined {
   const why = whyNotSpread(recipe, spread);

@@ -131,7 +131,7 @@ interface Choices {
   readonly "rollouts.maskPadding": boolean;
 }
 
-/** The recipe with these values for fields that it does not set. */
+/** The recipe with the values of `choices` for fields that it does not set. */
 function withChoices(recipe: Recipe, choices: Choices): Recipe {
   const { model, rollouts } = recipe;
   const said = {

@@ -3,7 +3,7 @@ import { CORRECT, ends, type Hint, meanOf, percent, rise } from "./hint.ts";
 
 const FEWEST_SAMPLES = 32;
 const GROWTH = 1.5;
-/** Required rise of the reward between the two ends, in standard errors. */
+/** Required rise of each mean between the two ends, in standard errors. */
 const CERTAIN = 4;
 
 /**

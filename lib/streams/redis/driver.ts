@@ -7,7 +7,10 @@ import { type Argument, CALLS, type Reply } from "./calls.ts";
 import { type RedisClient, RedisConnections } from "./connection.ts";
 import { OPEN, SCRIPTS } from "./scripts.ts";
 
-/** Time an operation waits for a lost server; once that was in vain, the limit of each later one. Milliseconds. */
+/**
+ * Time for which an operation waits for a lost server; after one timed out, the limit of each later one.
+ * Milliseconds.
+ */
 const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
 /** Limit of each deletion at the end, so that a lost server delays no exit. Milliseconds. */
@@ -20,7 +23,10 @@ const DIGESTS = Object.fromEntries(Object.entries(SCRIPTS).map(([name, lua]) => 
 
 /** Streams of a run on a Redis or Valkey server. */
 export class RedisDriver implements Driver {
-  /** Notifications use a separate connection; the polling intervals cover those lost when it breaks. */
+  /**
+   * Notifications use a separate connection; polling at these intervals covers notifications lost when it
+   * breaks.
+   */
   readonly pauseMs = { first: 100, most: 500 };
   readonly #run: string;
   readonly #id: string;
@@ -45,7 +51,7 @@ export class RedisDriver implements Driver {
     this.#news = news;
   }
 
-  /** Rejects with StreamError "lost" if the run must be there and is not, HONE_ERR_IO, HONE_ERR_USAGE. */
+  /** Rejects with StreamError "lost" if the run must exist and does not, HONE_ERR_IO, HONE_ERR_USAGE. */
   static async open(
     url: string,
     run: string,

@@ -6,7 +6,7 @@ import { isSocketHere, nameOf, unixUrl } from "./address.ts";
 import { FrameReader, sendFrame } from "./frames.ts";
 import { type Answer, type Asked, errorOf, NEWS, OPENING, PROTOCOL } from "./messages.ts";
 
-/** Limit for a server that is there and does not answer, counted while this process itself runs. */
+/** Limit for a server that is reachable and does not answer, counted while this process itself runs. */
 const PATIENCE_SECONDS = 60;
 /** Time to flush the last message. */
 const CLOSING_MS = 1_000;
@@ -64,7 +64,7 @@ export class SocketDriver implements Driver {
     sendFrame(this.#socket, [NEWS, topic] satisfies Asked);
   }
 
-  /** Waits for operations in progress, if the server is there. */
+  /** Waits for operations in progress, if the server is reachable. */
   async close(): Promise<void> {
     this.#fail(new HoneError("HONE_ERR_STATE", "the stream store is closed"));
     if (this.#socket.closed) return;

@@ -161,7 +161,10 @@ async function lockSocket(path: string): Promise<Disposable> {
   }
 }
 
-/** No process of this package serves there, since it would hold the lock. */
+/**
+ * Removes the socket of a killed process. No process of this package serves there, since it would hold the
+ * lock.
+ */
 async function removeLeftover(path: string, { name }: SocketName): Promise<void> {
   if (await answers(name))
     throw new HoneError("HONE_ERR_USAGE", `another program listens at ${path}`, {
