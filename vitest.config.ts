@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { isDistFresh } from "./test/fixtures/fresh-dist.ts";
 import { hasLong } from "./test/long.ts";
+import { pathOfPython } from "./test/path-of-python.ts";
 import { isRetried } from "./test/retried.ts";
 
 // Test files share the modules that their worker has loaded, which saves a quarter of the processor time. One that puts
@@ -29,7 +30,7 @@ export default defineConfig({
     maxWorkers: WORKERS,
     execArgv: ["--expose-gc"],
     // Processes and threads of the library begin with what users run, which loads in a third of the time.
-    env: isDistFresh(import.meta.dirname) ? { HONE_FROM_DIST: "1" } : {},
+    env: { ...(isDistFresh(import.meta.dirname) && { HONE_FROM_DIST: "1" }), ...pathOfPython() },
     expect: { poll: { timeout: 60_000 } }, // its second is no time on a machine that has others to serve
     setupFiles: ["./test/property-seed.ts", "./test/timeouts.ts"],
     reporters: ["default", "./test/summary-line.ts"],
