@@ -1,9 +1,11 @@
-// npm test: vitest. npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with
-// tests that npm test leaves out for their length. npm run test:all: everything; one closing line counts what ran.
+// npm test: vitest without the files that start processes, browsers or servers (test/retried.ts), which is half of its
+// time; npm run test:processes: those files. npm test -- FILES runs the files it is given, whatever they start.
+// npm run test:native: the C++ tests (ctest, under ASan and UBSan). npm run test:long: the files with tests that both
+// leave out for their length. npm run test:all: everything. One closing line counts what ran.
 // HONE_TEST_NATIVE says which: unset or 0 vitest alone; 1 both; only the C++ tests; compile nothing but compiles them;
 // ran vitest, and the closing line counts what the last run of all C++ tests counted; core,engine/step the C++ tests of
-// those modules and programs. HONE_TEST_ALL (test/long.ts) adds
-// long tests, HONE_TEST_FILES=long leaves out the files that have none.
+// those modules and programs. HONE_TEST_ALL (test/long.ts) adds long tests and runs every file.
+// HONE_TEST_FILES=no-processes|processes|long says which files run (vitest.config.ts).
 // HONE_SANITIZE=off|thread|... builds them otherwise.
 import { spawn, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -115,6 +117,9 @@ const isOfNative = asked !== "0" && args.length === 0;
 const ran = asked === "ran" && isOfNative;
 const native = ran ? JSON.parse(readFileSync(counted, "utf8")) : isOfNative ? await nativeTests() : undefined;
 if (!/^([01]|ran)$/.test(asked)) process.exit(native?.failed ? 1 : 0);
+// A landing and npm run test:all set HONE_TEST_ALL.
+const { HONE_TEST_ALL: all, HONE_TEST_FILES: files = all || args.length > 0 ? "" : "no-processes" } =
+  process.env;
 const vitest = path.join(
   path.dirname(createRequire(import.meta.url).resolve("vitest/package.json")),
   "vitest.mjs",
@@ -122,6 +127,6 @@ const vitest = path.join(
 const suite = spawnSync(process.execPath, [vitest, "run", ...args], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "" },
+  env: { ...process.env, HONE_TEST_FILES: files, HONE_NATIVE_COUNT: native ? JSON.stringify(native) : "" },
 });
 process.exit(suite.status === 0 && !native?.failed ? 0 : 1);

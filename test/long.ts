@@ -1,7 +1,7 @@
 /**
- * Which tests run in addition to those of `npm test`, by HONE_TEST_ALL: "landing" adds those that `.ci/run` runs
- * before every change, "1" adds all. `npm run test:long` runs the files with such tests, `npm run test:all` every
- * file.
+ * Which tests run in addition to those of `npm test` and `npm run test:processes`, by HONE_TEST_ALL: "landing" adds
+ * those that `.ci/run` runs before every change, "1" adds all. `npm run test:long` runs the files with such tests,
+ * `npm run test:all` every file.
  */
 export function levels(asked: string | undefined): { readonly long: boolean; readonly longest: boolean } {
   return { long: asked === "1" || asked === "landing", longest: asked === "1" };
@@ -19,5 +19,5 @@ export const soak = process.env["HONE_SOAK"] !== undefined;
 
 const IMPORTS_LONG = /^import \{[^}]*\b(?:long|longest)\b[^}]*\} from "[./]+\/long\.ts";$/m;
 
-/** True if a test file has tests that `npm test` leaves out and `npm run test:long` runs. @param text its source. */
+/** True if a test file has tests that only `npm run test:long` and a landing run. @param text its source. */
 export const hasLong = (text: string): boolean => IMPORTS_LONG.test(text);

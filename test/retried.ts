@@ -1,7 +1,7 @@
 /**
  * Folders whose tests start processes, browsers or servers, which a busy machine can delay beyond any limit. Such a
  * test runs a second time if it fails; if it then passes, it is reported as flaky (test/flaky.ts). Tests of numbers
- * are never repeated.
+ * are never repeated. `npm test` leaves these files out, `npm run test:processes` runs them (test/which-files.ts).
  */
 const FOLDERS = /^test\/(?:e2e|fleet|launch|live|streams|sandbox|trackers|sweeps|rewards\/pool|cli\/verbs)\//;
 const STARTS =

@@ -16,7 +16,7 @@ const FLAKY_LOG = "build/flaky.log";
 
 /**
  * Prints progress every fifteen seconds. At the end it prints why tests were skipped, which tests passed only when
- * repeated, and on the last line "N passed, N failed, N skipped". scripts/test.mjs adds the count of C++ cases.
+ * repeated, the given note, and on the last line "N passed, N failed, N skipped". scripts/test.mjs adds the count of C++ cases.
  */
 export default class SummaryLine implements Reporter {
   readonly #running = new Set<string>();
@@ -24,6 +24,11 @@ export default class SummaryLine implements Reporter {
   #done = 0;
   #tests = 0;
   #teller: NodeJS.Timeout | undefined;
+  readonly #note: string;
+
+  constructor({ note }: { readonly note?: string | undefined } = {}) {
+    this.#note = note === undefined ? "" : `\n${note}`;
+  }
 
   onTestRunStart(specifications: ReadonlyArray<unknown>): void {
     this.#files = specifications.length;
@@ -67,7 +72,7 @@ export default class SummaryLine implements Reporter {
     const told = reportFlaky(flaky, FLAKY_LOG);
     process.on("exit", () => {
       process.stdout.write(
-        `${skipText(skips)}${told.map((line) => `\n${line}`).join("")}\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`,
+        `${skipText(skips)}${told.map((line) => `\n${line}`).join("")}${this.#note}\n${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped\n`,
       );
     });
   }

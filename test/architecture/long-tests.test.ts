@@ -2,6 +2,7 @@
 // tests.
 import { expect, test } from "vitest";
 import { hasLong, levels } from "../long.ts";
+import { chosenFiles, testFiles } from "../which-files.ts";
 import { filesUnder, read } from "./source-tree.ts";
 
 const files = filesUnder("test", [".ts"]).filter((file) => !file.startsWith("test/architecture/"));
@@ -12,10 +13,26 @@ test("npm test leaves out both kinds, npm run test:long and test:all none", () =
   expect(levels(asks(scripts["test"]!))).toEqual({ long: false, longest: false });
   expect(levels(asks(scripts["test:long"]!))).toEqual({ long: true, longest: true });
   expect(levels(asks(scripts["test:all"]!))).toEqual({ long: true, longest: true });
-  for (const name of ["test", "test:long", "test:all"])
+  for (const name of ["test", "test:processes", "test:long", "test:all"])
     expect(scripts[name]).toMatch(/^(\w+=\w+ )*node scripts\/test\.mjs$/);
   const narrowed = Object.keys(scripts).filter((name) => scripts[name]!.includes("HONE_TEST_FILES"));
-  expect(narrowed).toEqual(["test:long"]); // the other scripts run every test file
+  // test:all runs every file; scripts/test.mjs adds what npm test leaves out to none but npm test
+  expect(narrowed).toEqual(["test:processes", "test:long"]);
+});
+
+test("npm test and npm run test:processes share the files, each of which is run once", () => {
+  const run = (asked: string) => {
+    const { shared, processes, alone } = chosenFiles(asked);
+    return [...shared, ...processes, ...alone];
+  };
+  expect(run("").toSorted()).toEqual(testFiles().toSorted());
+  expect([...run("no-processes"), ...run("processes")].toSorted()).toEqual(testFiles().toSorted());
+  expect(run("processes")).toContain("test/fleet/processes.test.ts");
+  expect(run("long").filter((file) => !hasLong(read(file)))).toEqual([]);
+  // Files that are named, a landing and test:all run whatever they start.
+  expect(read("scripts/test.mjs")).toContain(
+    'HONE_TEST_FILES: files = all || args.length > 0 ? "" : "no-processes"',
+  );
 });
 
 test("a landing runs npm test with what is long; with HONE_CI_LONG everything", () => {

@@ -2,7 +2,7 @@
  * SIGKILL ends a synchronous run at the n-th open, write, fsync, rename, unlink, mkdir or rmdir in its folder, or at
  * some time, and the run resumes: it must end with the bits of an undisturbed run, and lose no checkpoint that it
  * reported. Every second run trains adapters, with moments in bf16. `npm run test:chaos` tries 400 such kills, `npm
- * run test:long` 40; `npm test` tries one phase of a checkpoint.
+ * run test:long` 40, `npm run test:processes` one phase of a checkpoint.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

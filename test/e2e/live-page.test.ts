@@ -45,7 +45,7 @@ interface Layout {
 }
 const WAIT = { timeout: 60_000 };
 
-const test = it.runIf(long); // npm test tests only the first screen and report.html
+const test = it.runIf(long); // npm run test:processes tests only the first screen and report.html
 
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
