@@ -48,7 +48,7 @@ const lines = (text) =>
     .map((line) => JSON.parse(line));
 
 /** Returns the verdicts that `hone verify` prints for a file of cases. Rejects if a row has no score. */
-function verdicts(domain, compat, file, hone) {
+function printed(domain, compat, file, hone) {
   const args = [...hone, "verify", "--domain", domain, "--compat", compat, "--file", file, "--json"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   const chunks = [];
@@ -63,8 +63,11 @@ function verdicts(domain, compat, file, hone) {
   });
 }
 
-/** Returns { domain, file, labels, reference, strict } of each set. @param hone arguments of `node` before the command */
-export async function agreement(data, only = undefined, hone = HONE) {
+/**
+ * Returns { domain, file, labels, reference, strict } of each set.
+ * @param verdicts judges a file of cases: by `hone verify`, or otherwise
+ */
+export async function agreement(data, only, verdicts) {
   const found = [];
   for (const [domain, name, agrees] of CASES) {
     if (only !== undefined && !only.includes(domain)) continue;
@@ -72,9 +75,7 @@ export async function agreement(data, only = undefined, hone = HONE) {
     const rows = lines(readFileSync(file, "utf8"));
     const counts = { domain, file: name, labels: 0, reference: 0, strict: 0 };
     for (const compat of MODES) {
-      const labels = (await verdicts(domain, compat, file, hone)).flatMap((v, i) =>
-        agrees(rows[i], v, compat),
-      );
+      const labels = (await verdicts(domain, compat, file)).flatMap((v, i) => agrees(rows[i], v, compat));
       counts.labels = labels.length;
       counts[compat] = labels.filter(Boolean).length;
     }
@@ -101,7 +102,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     console.error(`skipped: no labelled cases at ${values.data}`);
     process.exit(0);
   }
-  const found = await agreement(values.data, values.only?.split(","), JSON.parse(values.hone));
+  const hone = JSON.parse(values.hone);
+  const found = await agreement(values.data, values.only?.split(","), (...cases) => printed(...cases, hone));
   const head = ["| domain | cases | labels | reference | strict |", "|---|---|---|---|---|"];
   console.log(values.json ? JSON.stringify(found) : [...head, ...found.map(tableRow)].join("\n"));
 }

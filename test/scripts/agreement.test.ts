@@ -1,8 +1,13 @@
-// `hone verify` agrees with the labelled cases as often as docs/reference/verify.md states.
+// Verdicts agree with the labelled cases as often as docs/reference/verify.md states. A landing judges them here,
+// npm run test:long also by `hone verify`.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { expect, test } from "vitest";
+import { type Compat, loadCaseReader } from "../../lib/domains/index.ts";
+import type { Verdict } from "../../lib/records.ts";
+// @ts-expect-error a script, not a module with types
+import { agreement, tableRow } from "../../scripts/agreement.mjs";
 import { HONE } from "../fixtures/command-line.ts";
 import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
@@ -38,18 +43,38 @@ test("the sentence on mathematics adds up to the table's row", () => {
   expect(number(all!) - number(agreed!)).toBe(Number(accepted) + Number(refused));
 });
 
-function expectAgreement(domain: string): void {
-  const args = ["scripts/agreement.mjs", "--data", DATA, "--only", domain, "--hone", JSON.stringify(HONE)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-  expect([status, stderr]).toEqual([0, ""]);
-  expect(stdout.trim().split("\n").slice(2)).toEqual(
-    stated.filter((row) => row.domain === domain).map(({ line }) => line),
-  );
+const rowsOf = (domain: string) => stated.filter((row) => row.domain === domain).map(({ line }) => line);
+
+/** Judges each row here, by the same case readers and verifiers as `hone verify`, without its processes. */
+async function judged(domain: string, compat: Compat, file: string): Promise<Verdict[]> {
+  const read = (await loadCaseReader(domain))!;
+  const verdicts: Verdict[] = [];
+  for (const text of readFileSync(file, "utf8").trim().split("\n")) {
+    const row = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { verifier, completion, reference } = await read(row, dirname(file), text);
+    const parsed = verifier.parseReference(compat === "strict" ? reference : { ...reference, compat });
+    verdicts.push(await verifier.verify(completion, parsed));
+  }
+  return verdicts;
 }
 
-const judged = domains.filter((domain) => longest || domain !== "code"); // the code domain takes as long as all others
-test.runIf(here && long).each(judged)(
+const WITHOUT_PROGRAMS = domains.filter((domain) => domain !== "code"); // whose sandbox a worker opens
+test.runIf(here && long).each(WITHOUT_PROGRAMS)(
+  "verdicts agree with the labels of %s as often as is stated",
+  async (domain) => {
+    const found = (await agreement(DATA, [domain], judged)) as object[];
+    expect(found.map(tableRow)).toEqual(rowsOf(domain));
+  },
+  patient(120_000),
+);
+
+test.runIf(here && longest).each(domains)(
   "hone verify agrees with the labels of %s as often as is stated",
-  expectAgreement,
+  (domain) => {
+    const args = ["scripts/agreement.mjs", "--data", DATA, "--only", domain, "--hone", JSON.stringify(HONE)];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect([status, stderr]).toEqual([0, ""]);
+    expect(stdout.trim().split("\n").slice(2)).toEqual(rowsOf(domain));
+  },
   patient(300_000),
 );
