@@ -103,7 +103,7 @@ export async function packPackage(into, { prebuilt = [process.arch] } = {}) {
   // Always builds, so that the package never gets a core of older sources; without changes that takes seconds.
   const folders = prebuilt.map((arch) => path.relative(root, prebuild(arch)));
   mkdirSync(path.join(root, "build"), { recursive: true });
-  // A unique folder, because .ci/run packs at the same time as a test.
+  // A unique folder, because several tests may pack at the same time.
   const stage = mkdtempSync(path.join(root, "build/package-"));
   try {
     await stagePackage(stage, folders);
@@ -114,7 +114,27 @@ export async function packPackage(into, { prebuilt = [process.arch] } = {}) {
   }
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+/**
+ * Packs without a prebuilt core, as packPackage does, or copies the tarball that .ci/run has packed of the same sources:
+ * HONE_PACKED is the file with its description.
+ */
+export async function packToTry(into) {
+  const packed = process.env.HONE_PACKED;
+  if (!packed) return await packPackage(into, { prebuilt: [] });
+  const description = JSON.parse(readFileSync(packed, "utf8"));
+  cpSync(path.join(path.dirname(packed), description.filename), path.join(into, description.filename));
+  return description;
+}
+
+/** node scripts/package.mjs --to-try FILE: packs beside FILE, for HONE_PACKED=FILE. */
+async function packOnce(file) {
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify(await packPackage(path.dirname(file), { prebuilt: [] })));
+}
+
+const isProgram = process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href;
+if (isProgram && process.argv[2] === "--to-try") await packOnce(path.resolve(process.argv[3]));
+else if (isProgram) {
   const prebuilt = architectures();
   const { filename, size, entryCount } = await packPackage(root, { prebuilt });
   console.log(

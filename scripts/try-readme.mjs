@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { must } from "./must.mjs";
-import { packPackage } from "./package.mjs";
+import { packToTry } from "./package.mjs";
 import { CASE_LINES, differences } from "./sandbox-cases.mjs";
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
@@ -37,7 +37,7 @@ const NPM = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 
 /** Installs the package, as npm would publish it, into an empty folder; the addon is the one built here. */
 async function installPacked(work) {
-  const { filename } = await packPackage(work, { prebuilt: [] });
+  const { filename } = await packToTry(work);
   const folder = path.join(work, "newcomer");
   mkdirSync(folder);
   must("npm", ["init", "-y"], { cwd: folder });

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import { chosenModules, importedByBench, startedModules } from "../../scripts/bundle.mjs";
 // @ts-expect-error a script, not a module with types
-import { packPackage, READ_AT_RUN_TIME } from "../../scripts/package.mjs";
+import { packToTry, READ_AT_RUN_TIME } from "../../scripts/package.mjs";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
 
@@ -94,7 +94,7 @@ test.runIf(long)(
   async () => {
     const into = mkdtempSync(join(tmpdir(), "hone-pack-"));
     onTestFinished(() => rmSync(into, { recursive: true, force: true }));
-    const { files, filename } = (await packPackage(into, { prebuilt: [] })) as {
+    const { files, filename } = (await packToTry(into)) as {
       files: { path: string }[];
       filename: string;
     };
