@@ -6,7 +6,7 @@ import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
 import { logic } from "../../lib/domains/logic/verify.ts";
 import { CounterRandom } from "../../lib/random.ts";
 import { draws } from "../domains/logic/drawing/draws.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 
 // Properties of every generator. The tests of each generator check that a stated solution is the only one and that the
 // question states the verifier's rules. Mutants tried there, all killed: a cryptarithm or a web of lies has two
@@ -34,7 +34,7 @@ test("tasks are unique, and every game that is judged has its generator, in one 
 });
 
 describe.each(PUZZLES)("puzzles of $task", (generator) => {
-  const puzzles = LEVELS.map((level) => draws(generator, level, long ? undefined : 10));
+  const puzzles = LEVELS.map((level) => draws(generator, level, longest ? undefined : 8));
 
   test.each(LEVELS)(
     "at level %i are solved by their solution in both modes, thought or not",

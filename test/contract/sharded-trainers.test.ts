@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { ShardingOptions, StepReport, TrainerOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { info, Trainer } from "../../lib/native/index.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { rankProcesses, resultsOf } from "../native/processes.ts";
 import { modelConfig, stepOptions, trainerOptions } from "../native/small-model.ts";
 
@@ -107,7 +107,7 @@ describe.skipIf(info().gloo.version === null)("trainers over Gloo", () => {
     }
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "ranks that have micro-batches together have the bits of one process that adds up as they do",
     async () => {
       const sharding = { stage: "optimizer", exact: true, sequence: 2 } as const;

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test, vi } from "vitest";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long, longest } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { signalTo } from "../stopped.ts";
 import { noAddon } from "./native-core.ts";
@@ -52,8 +52,11 @@ async function weightsOfOne(): Promise<string> {
 const socket = join(folder, "named.sock");
 
 test
-  .runIf(long && noAddon === undefined)
-  .each([["named", ["--store", `unix:${socket}`]], ...(longest ? [["own", []] as [string, string[]]] : [])])(
+  .runIf(longest && noAddon === undefined)
+  .each<[string, string[]]>([
+    ["named", ["--store", `unix:${socket}`]],
+    ["own", []],
+  ])(
   "with a socket that is its %s, and ends with the weights of one process that nothing happened to",
   async (name, store) => {
     alone ??= weightsOfOne();

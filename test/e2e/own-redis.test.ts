@@ -10,7 +10,7 @@ import { afterAll, expect, test } from "vitest";
 import { EXIT } from "../../lib/cli/exit.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long, longest } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { noRedis } from "../streams/redis/redis-server.ts";
 import { noAddon } from "./native-core.ts";
@@ -77,7 +77,7 @@ test.runIf(longest && skipped === undefined)(
   patient(120_000),
 );
 
-test.runIf(long && skipped === undefined)(
+test.runIf(longest && skipped === undefined)(
   "its server is killed again and again: each time a line says so, no group is lost or trained twice, and the weights are an undisturbed run's",
   async () => {
     const settings = smallQuickstart(12);

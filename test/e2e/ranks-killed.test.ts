@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { info } from "../../lib/native/index.ts";
 import { childProgram } from "../fixtures/child-program.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 let dir: string;
@@ -37,7 +37,7 @@ async function sit(name: string, resume: string, hardware: object, until = ""): 
   return said;
 }
 
-test.skipIf(!long || info().gloo.version === null)(
+test.skipIf(!longest || info().gloo.version === null)(
   "two ranks trained, three go on: the weights are those of one process that was never disturbed",
   async () => {
     const processes = (trainers: number) => ({ ...SHARING, processes: { actors: 1, trainers } });

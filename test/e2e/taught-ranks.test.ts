@@ -9,7 +9,7 @@ import { openProcesses } from "../../lib/fleet/index.ts";
 import { createRun, nativeCore, replayRun } from "../../lib/orchestration/index.ts";
 import { weightsHash } from "../../lib/orchestration/recovery/index.ts";
 import { teacherFolder } from "../fixtures/teacher-folder.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 import { patient } from "../patience.ts";
@@ -65,7 +65,7 @@ const forms: [string, object, () => Partial<RecipeInput>][] = [
 ];
 
 describe.skipIf(noGloo)("of two processes that train", () => {
-  test.each(long ? forms : forms.slice(0, 1))(
+  test.each(longest ? forms : forms.slice(0, long ? 2 : 1))(
     "%s: the weights of one, of a run that goes on, and of a replay",
     async (name, sharding, rest) => {
       const of = (steps: number) => recipeOf(steps, sharding, rest());

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RecipeInput } from "../../lib/config/index.ts";
 import { noAddon } from "../e2e/native-core.ts";
 import { teacherFolder } from "../fixtures/teacher-folder.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { compareStep } from "./recomputation.ts";
 import { folder, record, removeFolders, STEPS } from "./recording.ts";
 
@@ -112,8 +112,8 @@ beforeAll(async () => {
 });
 
 describe.skipIf(noAddon !== undefined)("what was trained, computed once more in this test", () => {
-  // npm test runs every sixth case.
-  test.each(CASES.filter((_, i) => long || i % 6 === 0))("%s", async (_, rest) => {
+  // A landing and npm test run every sixth case.
+  test.each(CASES.filter((_, i) => longest || i % 6 === 0))("%s", async (_, rest) => {
     const seen = await compareStep(await record(rest), STEPS);
     expect(seen.trained).toBeGreaterThan(3);
     expect(seen.changed, "every ratio is 1: nothing is off policy").toBeGreaterThan(10);
