@@ -58,7 +58,7 @@ export default defineRecipe({
   rollouts: { groupSize: 8, maxOutputTokens: 6, maxPromptTokens: 8 },
   lengthPenalty: { kind: "none" }, advantages: { divideBy: "none" },
   objective: { clipLow: 0.2, clipHigh: 0.2 },
-  optimizer: { lr: 5e-3, warmupSteps: 2, gradientClip: 1 }, training: { steps: 70, groupsPerStep: 16 },
+  optimizer: { lr: 1e-2, warmupSteps: 2, gradientClip: 1 }, training: { steps: 45, groupsPerStep: 16 },
   evaluation: { problemsPerDomain: 4 }, ${more}
 });
 `;
@@ -124,7 +124,7 @@ native("two functions, one of which gives -1: the reward rises", async () => {
   const mean = (name: string, from: number, to: number) =>
     metrics.slice(from, to).reduce((sum, one) => sum + (one[name] ?? 0), 0) / (to - from);
   expect(mean("reward/mean", 0, 5)).toBeLessThan(-0.4);
-  expect(mean("reward/mean", 65, 70)).toBeGreaterThan(0.2);
+  expect(mean("reward/mean", 40, 45)).toBeGreaterThan(0.2);
   expect(mean("reward/part/digits/plain", 0, 5)).toBeLessThan(-0.8);
   expect(metrics.every((one) => one["verdict/unscored"] === 0)).toBe(true);
   const { config } = JSON.parse(readFileSync(at("runs/py/run.json"), "utf8"));
