@@ -8,7 +8,7 @@ export function levels(asked: string | undefined): { readonly long: boolean; rea
 }
 
 /**
- * `long`: tests that `.ci/run` adds: pages, labelled cases, a full disk, the script of the GPU check. `longest`:
+ * `long`: tests that `.ci/run` adds: pages, labelled cases, the script of the GPU check. `longest`:
  * tests that search for rare orders of events (chaos, repeated kill -9, clock jumps, Slurm, growth over thousands of
  * steps) or take minutes; they run by hand and in `.ci/run` with HONE_CI_LONG.
  */

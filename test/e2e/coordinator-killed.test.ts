@@ -51,12 +51,10 @@ async function weightsOfOne(): Promise<string> {
 
 const socket = join(folder, "named.sock");
 
-test
-  .runIf(longest && noAddon === undefined)
-  .each<[string, string[]]>([
-    ["named", ["--store", `unix:${socket}`]],
-    ["own", []],
-  ])(
+test.runIf(longest && noAddon === undefined).each<[string, string[]]>([
+  ["named", ["--store", `unix:${socket}`]],
+  ["own", []],
+])(
   "with a socket that is its %s, and ends with the weights of one process that nothing happened to",
   async (name, store) => {
     alone ??= weightsOfOne();

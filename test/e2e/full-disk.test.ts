@@ -10,7 +10,7 @@ import { readPipelineStatus } from "../../lib/metrics/index.ts";
 import { readEvents } from "../../lib/orchestration/records/event-log.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
 import { asWords, QUICKSTART, smallQuickstart, weightsAfter } from "../fixtures/small-quickstart.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 const BEFORE = 2;
@@ -58,7 +58,7 @@ function run(name: string, settings: readonly string[], ...more: string[]) {
   return promisify(execFile)(process.execPath, argv, { cwd: ROOT });
 }
 
-test.runIf(long && !noDisk)(
+test.runIf(longest && !noDisk)(
   `a full disk ends a run when its time is over, and delays one that gets room in time${noDisk && ` [${noDisk}]`}`,
   async () => {
     await run("undisturbed", []);

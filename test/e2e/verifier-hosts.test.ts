@@ -67,7 +67,7 @@ async function weightsOfOne(): Promise<string> {
 }
 let alone: Promise<string> | undefined;
 
-test.runIf(long)(
+test.runIf(longest)(
   "what a killed host held is judged by its next process, a long time before its lease runs out",
   async () => {
     const judging = join(dir, "judging");

@@ -6,7 +6,7 @@ import { STAR_MODULES } from "../../lib/sandbox/preamble.ts";
 import { PyodideSandbox } from "../../lib/sandbox/pyodide.ts";
 import { HACKS, HONEST, secret } from "../fixtures/code-hacks.ts";
 import { descendants, LIMITS, MEMORY_MB, starvedMs } from "../fixtures/python-sandboxes.ts";
-import { long, longest } from "../long.ts";
+import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
 
 /** The driver's processes: servers, and those of programs. */
@@ -82,7 +82,7 @@ describe.skipIf(!readiness.usable)("the wasm driver", () => {
     expect((await killing.probe()).usable).toBe(true);
   });
 
-  test.runIf(long)(
+  test.runIf(longest)(
     "what is killed from outside while it runs, program or server, is run again",
     async () => {
       const [server] = servers();
