@@ -21,6 +21,8 @@ void append(engine::StepOutput& to, const engine::StepOutput& from) {
   append(to.version, from.version);
   append(to.oldest_kv, from.oldest_kv);
   append(to.finish, from.finish);
+  append(to.route_rows, from.route_rows);
+  append(to.routes, from.routes);
   append(to.ended_request, from.ended_request);
   append(to.ended_attempt, from.ended_attempt);
   append(to.ended_finish, from.ended_finish);

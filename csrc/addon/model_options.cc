@@ -144,6 +144,7 @@ engine::EngineConfig read_engine_config(const Napi::Value& value) {
   c.run_seed = f.bigint("runSeed");
   c.device = read_device(f);
   c.graphs = !f.has("graphs") || f.boolean("graphs");
+  c.routes = f.has("routes") && f.boolean("routes");
   c.weight_storage = read_storage(f);
   c.arithmetic = read_arithmetic(f);
   c.token_bytes = read_token_bytes(f);
@@ -270,6 +271,10 @@ Napi::Object to_js(Napi::Env env, const engine::StepOutput& s) {
   out.Set("version", new_array<Napi::Uint32Array>(env, s.version));
   out.Set("oldestKv", new_array<Napi::Uint32Array>(env, s.oldest_kv));
   out.Set("finish", finish_array(env, s.finish));
+  if (!s.route_rows.empty()) {
+    out.Set("routeRows", new_array<Napi::Int32Array>(env, s.route_rows));
+    out.Set("routes", new_array<Napi::Uint8Array>(env, s.routes));
+  }
   out.Set("endedRequest", ids_array(env, s.ended_request));
   out.Set("endedAttempt", new_array<Napi::Int32Array>(env, s.ended_attempt));
   out.Set("endedFinish", finish_array(env, s.ended_finish));
@@ -326,6 +331,8 @@ Napi::Object to_js(Napi::Env env, const trainer::StepReport& r) {
   out.Set("weights", new_array<Napi::Float32Array>(env, r.weights));
   out.Set("divergences", new_array<Napi::Float32Array>(env, r.divergences));
   out.Set("expertRows", new_array<Napi::Float64Array>(env, r.expert_rows));
+  out.Set("givenRoutes", double(r.routes.given));
+  out.Set("replacedRoutes", double(r.routes.replaced));
   out.Set("layerGradNorms", new_array<Napi::Float64Array>(env, r.layer_grad_norms));
   return out;
 }

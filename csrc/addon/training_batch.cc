@@ -68,6 +68,10 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "tokenWeights", T, b.token_weights);
   read_optional(f, "tokenPenalties", T, b.token_penalties);
   read_optional(f, "groupSizes", S, b.group_sizes);
+  if (f.has("routes")) copy_array(f.get("routes"), "routes", b.routes);
+  if (T > 0 && b.routes.size() % T != 0) {
+    fail(Code::kShape, "batch: routes has %zu entries, expected as many for each of %zu tokens.", b.routes.size(), T);
+  }
   b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });
   read_teacher(f, b);
@@ -89,6 +93,8 @@ trainer::TrainingBatch OwnedBatch::view() const {
   batch.token_weights = or_null(token_weights);
   batch.token_penalties = or_null(token_penalties);
   batch.group_sizes = or_null(group_sizes);
+  batch.routes = or_null(routes);
+  batch.route_bytes = tokens.empty() ? 0 : int64_t(routes.size() / tokens.size());
   const std::vector<float>& of_teacher = teacher_ids.empty() ? teacher_hidden : teacher_top_logprobs;
   batch.teacher = {.hidden = or_null(teacher_hidden),
                    .ids = or_null(teacher_ids),

@@ -13,7 +13,7 @@ namespace hone::addon {
 /// Optional arrays are empty when not given.
 struct OwnedBatch {
   std::vector<int32_t> tokens, cu_seqlens, group_sizes;
-  std::vector<uint8_t> mask;
+  std::vector<uint8_t> mask, routes;
   std::vector<float> behavior_logprobs, reference_logprobs, proximal_logprobs, advantages, token_advantages, token_weights, token_penalties;
   std::vector<int32_t> teacher_ids;
   std::vector<float> teacher_hidden, teacher_top_logprobs;

@@ -22,6 +22,7 @@ struct EngineConfig {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;  // of the weights to expect, on the CPU
   Stream::Backend device = Stream::Backend::kCpu;  // a GPU always uses bf16
   bool graphs = true;              // on a GPU: record decode steps and repeat them by one launch
+  bool routes = false;             // record which experts rows went to; of a mixture of experts alone
   /// Bytes of each token id, for stop strings; may be empty when none are used.
   std::vector<std::string> token_bytes;
 };

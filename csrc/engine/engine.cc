@@ -65,7 +65,7 @@ void check_same_network(const model::ModelConfig& mine, const EngineConfig& conf
 
 void StepOutput::clear() {
   request.clear(), attempt.clear(), token.clear(), logprob.clear(), entropy.clear();
-  version.clear(), oldest_kv.clear(), finish.clear();
+  version.clear(), oldest_kv.clear(), finish.clear(), route_rows.clear(), routes.clear();
   ended_request.clear(), ended_attempt.clear(), ended_finish.clear();
 }
 
@@ -85,6 +85,7 @@ struct Engine::Impl {
   void take_weights();
   void compute(const std::vector<Piece>& pieces, StepOutput& output);
   void record(const Sample& sample, uint32_t version, StepOutput& output);
+  void record_routes(const Sample& sample, StepOutput& output);
   void account(const std::vector<Piece>& pieces, double seconds);
   void end(Sequence& sequence);
 
@@ -161,6 +162,7 @@ void Engine::Impl::compute(const std::vector<Piece>& pieces, StepOutput& output)
 void Engine::Impl::record(const Sample& sample, uint32_t version, StepOutput& output) {
   Sequence& s = *sample.sequence;
   s.oldest_kv = std::min(s.oldest_kv, version);
+  if (sample.routes) record_routes(sample, output);
   const Finish finish = s.accept(sample.token, config.token_bytes);
   output.request.push_back(s.group->request.id);
   output.attempt.push_back(s.attempt);
@@ -173,6 +175,15 @@ void Engine::Impl::record(const Sample& sample, uint32_t version, StepOutput& ou
   if (finish == Finish::kRunning) return;
   ++stats.finished;
   scheduler.end(s);
+}
+
+void Engine::Impl::record_routes(const Sample& sample, StepOutput& output) {
+  const Sequence& s = *sample.sequence;
+  const bool first = s.generated == 0;
+  const uint8_t* const from = first ? s.group->routes.data() : sample.routes;
+  const int32_t rows = first ? s.group->prompt_tokens() : 1;
+  output.route_rows.push_back(rows);
+  output.routes.insert(output.routes.end(), from, from + rows * model::route_bytes(model));
 }
 
 void Engine::Impl::account(const std::vector<Piece>& pieces, double seconds) {

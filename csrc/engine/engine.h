@@ -21,6 +21,10 @@ struct StepOutput {
   std::vector<uint32_t> version;         // of the weights that sampled it
   std::vector<uint32_t> oldest_kv;       // oldest version among the keys it attended to
   std::vector<Finish> finish;            // kRunning, or why this was the attempt's last token
+  /// Where they are recorded, the rows that a token was drawn after and that none of its attempt's tokens before brought, in
+  /// their bytes of model/routes.h: those of the prompt with the first, one with each of the others.
+  std::vector<int32_t> route_rows;       // how many
+  std::vector<uint8_t> routes;
   /// Attempts that ended without a new token (aborts): request, attempt, finish.
   std::vector<uint64_t> ended_request;
   std::vector<int32_t> ended_attempt;

@@ -1,6 +1,7 @@
 #include "engine/request_check.h"
 
 #include "core/error.h"
+#include "model/routes.h"
 
 namespace hone::engine {
 namespace {
@@ -117,6 +118,10 @@ void check_engine_config(const EngineConfig& config, const model::ModelConfig& m
   if (config.max_context > model.max_positions) {
     fail(Code::kConfig, "engine: maxContext is %d, above the model's max_positions %lld.", config.max_context,
          (long long)model.max_positions);
+  }
+  if (config.routes && !model.mixes()) fail(Code::kConfig, "engine: routes are to be recorded, but %s has no experts.", model.arch.c_str());
+  if (config.routes && model.experts.count > model::kMostRouted) {
+    fail(Code::kConfig, "engine: routes name at most %lld experts, %s has %lld.", (long long)model::kMostRouted, model.arch.c_str(), (long long)model.experts.count);
   }
   if (int64_t(config.token_bytes.size()) > model.vocabulary) {
     fail(Code::kConfig, "engine: tokenBytes has %zu entries for a vocabulary of %lld.", config.token_bytes.size(),

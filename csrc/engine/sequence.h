@@ -65,6 +65,7 @@ struct Group {
   int32_t shared_pages = 0;          // full pages of the prompt; a page beyond them is the partial one
   std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
   std::vector<float> recurrent;      // states after the prefilled tokens; members copy, the last takes them
+  std::vector<uint8_t> routes;       // [prefilled, route_bytes] if the engine records routes
   std::vector<std::byte> saved_prompt;  // while swapped out
   int32_t saved_pages = 0;
   int32_t unstarted = 0;  // members that have had no pages yet

@@ -70,6 +70,7 @@ StepRunner::StepRunner(const model::ModelConfig& model, const EngineConfig& conf
   const int64_t rows = step_rows(config);
   const int64_t samples = config.max_running * 2;
   rows_.reserve(rows, samples);
+  if (config.routes) rows_.route_bytes = model::route_bytes(model);
   tokens_.reserve(size_t(samples));
   for (auto* v : {&logprobs_, &entropies_}) v->reserve(size_t(samples));
   inline_chunks_.reserve(size_t(rows));
@@ -101,6 +102,7 @@ const std::vector<Sample>& StepRunner::run(const model::WeightSnapshot& weights,
     rows_.samples[i].logprob = logprobs_[i];
     rows_.samples[i].entropy = entropies_[i];
   }
+  rows_.hand_out_routes(pieces);
   return rows_.samples;
 }
 
@@ -154,7 +156,7 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
   float* gathered = scratch.take_array<float>(kHostSampleRows * width);
-  model::forward(stream, *weights_, ids, positions, attention, scratch, hidden);
+  model::forward(stream, *weights_, ids, positions, attention, scratch, hidden, rows_.routes_from(chunk.first_row));
 
   const int32_t end = chunk.first_sample + chunk.samples;
   for (int32_t first = chunk.first_sample; first < end; first += int32_t(kHostSampleRows)) {

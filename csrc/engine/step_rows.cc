@@ -32,6 +32,19 @@ void StepRows::lay_out(const std::vector<Piece>& pieces, uint64_t run_seed) {
       }
     }
   }
+  routes.resize(ids.size() * size_t(route_bytes));
+}
+
+void StepRows::hand_out_routes(const std::vector<Piece>& pieces) {
+  if (route_bytes == 0) return;
+  for (size_t i = 0; i < samples.size(); ++i) samples[i].routes = routes_from(sample_rows[i]);
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (pieces[i].sequence) continue;
+    std::vector<uint8_t>& kept = pieces[i].group->routes;
+    kept.resize(size_t(pieces[i].position * route_bytes));  // a prompt that lost its pages begins again
+    const uint8_t* const first = routes_from(piece_rows[i]);
+    kept.insert(kept.end(), first, first + pieces[i].rows * route_bytes);
+  }
 }
 
 void StepRows::add_sample(Sequence& s, uint64_t run_seed) {

@@ -15,6 +15,7 @@ struct Sample {
   Sequence* sequence = nullptr;
   int32_t token = -1;
   float logprob = 0, entropy = 0;
+  const uint8_t* routes = nullptr;  // of the row it is drawn from, until the next step; null where none are recorded
 };
 
 /// Rows, and samples, in the order of the pieces; members of a prompt by attempt.
@@ -30,6 +31,13 @@ struct StepRows {
   std::vector<kernels::SamplingParams> params;      // [N]
   std::vector<SampleKey> keys;                      // [N]
   std::vector<Sample> samples;                      // [N] sequences; the rest is for the runner to fill in
+
+  int64_t route_bytes = 0;      // of model/routes.h; 0: routes are not recorded
+  std::vector<uint8_t> routes;  // [R, route_bytes]
+  /// Where those of a row and the ones after it go; null if they are not recorded.
+  uint8_t* routes_from(int32_t row) { return route_bytes > 0 ? routes.data() + row * route_bytes : nullptr; }
+  /// Call when they are there: points samples to their rows', and keeps those of prompts in their groups.
+  void hand_out_routes(const std::vector<Piece>& pieces);
 
  private:
   void add_sample(Sequence& sequence, uint64_t run_seed);

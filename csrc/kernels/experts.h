@@ -29,6 +29,9 @@ struct RouteArgs {
   TensorView experts;     // [R, k] i32 out
   TensorView weights;     // [R, k] f32 out
   Routing how;
+  /// `experts` are in: k ascending ones a row, whose weights are computed as of chosen ones. A row whose first is -1 chooses.
+  bool given = false;
+  int64_t* replaced = nullptr;  // or null: += how many given rows would have chosen others
 };
 void route(const Stream& stream, const RouteArgs& args);
 

@@ -54,7 +54,7 @@ void enter_experts(const Stream& stream, const ModelConfig& c, const PackedLayer
   const int64_t mark = scratch.mark();
   kernels::linear(stream, {.x = x, .w = w.router, .bias = w.router_bias, .y = act.scores, .scratch = &scratch});
   if (w.shared_gate.n > 0) kernels::linear(stream, {.x = x, .w = w.shared_gate, .bias = {}, .y = act.shared, .scratch = &scratch});
-  kernels::route(stream, {.scores = act.scores, .correction = w.correction, .experts = act.experts, .weights = act.weights, .how = routing_of(c.experts)});
+  kernels::route(stream, {.scores = act.scores, .correction = w.correction, .experts = act.experts, .weights = act.weights, .how = routing_of(c.experts), .given = act.given, .replaced = act.replaced});
   kernels::group_rows({.experts = act.experts, .begins = act.begins, .rows = act.rows, .pairs = act.pairs});
   const TensorView entering = scratch.take_view(DType::kF32, {act.rows.dim(0), c.width});
   kernels::gather_rows(stream, {.from = x, .rows = act.rows, .to = entering});

@@ -11,6 +11,11 @@
 
 namespace hone::model {
 
+/// Choices that rows of a forward were given, and those of them that the layer's router would have made otherwise.
+struct RouteCounts {
+  int64_t given = 0, replaced = 0;
+};
+
 /// What the experts of a layer keep of R rows for the backward, k experts a row, so R k pairs, in the order of experts.
 struct ExpertActivations {
   TensorView scores;   // [R, E] f32
@@ -20,6 +25,8 @@ struct ExpertActivations {
   TensorView rows, pairs;
   TensorView gate_up;  // [R k, 2F]; the backward puts its gradient here
   TensorView shared;   // [R, 1] f32: the gate of the MLP beside them, before its sigmoid; likewise. Empty without
+  bool given = false;  // `experts` are there before the rows enter: kernels::RouteArgs
+  int64_t* replaced = nullptr;
 };
 ExpertActivations take_experts(const ModelConfig& config, int64_t rows, Arena& arena);
 int64_t expert_activation_bytes(const ModelConfig& config, int64_t rows);

@@ -164,7 +164,7 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
   const int64_t T = act.input.dim(0), Q = act.middle.dim(0);
   const DType type = activation_dtype(stream);
   const int64_t mark = arena.mark();
-  LayerActivations at = act;  // what attention reads and writes: of all heads
+  LayerActivations at = act;  // attention's are of all heads; experts may be given
   if (rows.exchange) {
     at.qkv = arena.take_view(type, {T, c.qkv_width()});
     at.attn_out = arena.take_view(type, {T, c.heads, c.head_dim});
@@ -180,7 +180,8 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
     kernels::gather_rows(stream, {.from = at.mixed(), .rows = rows.loss_rows, .to = act.attn_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
   }
-  layer_output(stream, c, w, act, first_rows(scratch, Q), out);
+  if (rows.routes.rows && c.mixes(layer)) read_routes(c, layer, rows.routes, Q == T ? TensorView{} : rows.loss_rows, at.experts);
+  layer_output(stream, c, w, at, first_rows(scratch, Q), out);
   arena.release(mark);
 }
 
@@ -211,7 +212,7 @@ float attention_scale(const ModelConfig& config) {
 }
 
 void forward(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids, const TensorView& positions,
-             AttentionSource& attention, Arena& scratch, const TensorView& hidden) {
+             AttentionSource& attention, Arena& scratch, const TensorView& hidden, uint8_t* routes) {
   const ModelConfig& c = weights.config;
   const int64_t R = ids.dim(0), mark = scratch.mark();
   expect_rows(ids, positions);
@@ -227,6 +228,7 @@ void forward(const Stream& stream, const WeightSnapshot& weights, const TensorVi
     act.input = act.middle = x;
     layer_forward(stream, c, weights.layers[size_t(l)], l, positions, weights.rope_table(l), attention, act,
                   layer_scratch, x);
+    if (routes && c.mixes(l)) write_routes(c, l, act.experts.experts, routes);
     scratch.release(layer_mark);
   }
   final_norm(stream, weights, x, hidden);

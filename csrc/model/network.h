@@ -8,6 +8,7 @@
 #include "kernels/attention.h"
 #include "model/adapters.h"
 #include "model/experts.h"
+#include "model/routes.h"
 #include "model/row_blocks.h"
 #include "model/weight_snapshot.h"
 
@@ -32,9 +33,9 @@ class AttentionSource {
 ///   ids [R] i32, positions [R] i32 -> hidden [R, C] in the stream's activation dtype (overwritten).
 /// Takes and releases forward_scratch_bytes(stream, config, R) of scratch. A row's bits depend on its token,
 /// position and keys only. Throws kShape if a position is outside the rope table; on a GPU ids and positions are
-/// trusted (the caller checked them before they went up).
+/// trusted (the caller checked them before they went up). routes [R, route_bytes] gets the experts of each row; or null.
 void forward(const Stream& stream, const WeightSnapshot& weights, const TensorView& ids,
-             const TensorView& positions, AttentionSource& attention, Arena& scratch, const TensorView& hidden);
+             const TensorView& positions, AttentionSource& attention, Arena& scratch, const TensorView& hidden, uint8_t* routes = nullptr);
 int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 /// 1 / sqrt(D) or the config's own, what AttentionSource implementations scale q.k with.
 float attention_scale(const ModelConfig& config);
@@ -56,6 +57,7 @@ struct PackedRows {
   /// those, but cu_seqlens is that of the whole micro-batch.
   HeadExchange* exchange = nullptr;
   double* expert_rows = nullptr;  // [L, E] or null: a backward adds how many of the rows went to each expert
+  GivenRoutes routes{};  // of the T rows
   RouterTerms router{};  // over loss rows in the last layer, whose experts get no others
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
   RouterTerms router_terms(bool last_layer) const {

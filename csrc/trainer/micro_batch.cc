@@ -52,6 +52,16 @@ int64_t check_tokens(const TrainingBatch& b, const model::ModelConfig& model) {
   return counted;
 }
 
+void check_given_routes(const TrainingBatch& b, const model::ModelConfig& model) {
+  if (!b.routes) return;
+  const int64_t bytes = model::route_bytes(model);
+  if (b.route_bytes != bytes || bytes == 0) {
+    fail(Code::kShape, "step: routes have %lld bytes a token; those of %s with %lld experts have %lld.", (long long)b.route_bytes,
+         model.arch.c_str(), (long long)model.experts.count, (long long)bytes);
+  }
+  model::check_routes(model, b.routes, b.cu_seqlens[b.sequences]);
+}
+
 void check_normalizer(const TrainingBatch& b, int64_t counted) {
   const kernels::StepNormalizer& n = b.step;
   if (counted == 0) fail(Code::kShape, "step: mask is 0 everywhere; there is nothing to learn from.");
@@ -112,14 +122,21 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   }
 }
 
-/// Sequence after sequence: every token of `from`, or only those the mask counts.
+/// Sequence after sequence: every token of `from`, or only those the mask counts. Nothing without `from`.
 template <class T>
 void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, bool counted, T* to) {
+  if (!from) return;
   for (int32_t i : which.sequences) {
     for (int32_t t = b.cu_seqlens[i]; t < b.cu_seqlens[i + 1]; ++t) {
       if (!counted || b.mask[t]) *to++ = from[t];
     }
   }
+}
+
+/// Likewise a number a sequence.
+template <class T>
+void lay_sequences(const MicroBatch& which, const T* from, T* to) {
+  for (size_t s = 0; from && s < which.sequences.size(); ++s) to[s] = from[which.sequences[s]];
 }
 
 /// Number of all tokens, and of those that the mask counts.
@@ -152,6 +169,7 @@ TensorView optional(const SharedArrays::Array<T>& array) {
 void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options) {
   check_layout(batch, model);
   const int64_t counted = check_tokens(batch, model);
+  check_given_routes(batch, model);
   if (!options) return;
   check_normalizer(batch, counted);
   check_options(batch, *options);
@@ -207,6 +225,14 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   custom_slopes = memory_.take<double>(R), custom_losses = memory_.take<double>(S);
 }
 
+void LaidRoutes::gather(const TrainingBatch& batch, const MicroBatch& which) {
+  bytes = batch.route_bytes;
+  rows.clear();
+  for (const int32_t i : which.sequences) {
+    if (batch.routes) rows.insert(rows.end(), batch.routes + batch.cu_seqlens[i] * bytes, batch.routes + batch.cu_seqlens[i + 1] * bytes);
+  }
+}
+
 void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts, model::HeadExchange* exchange) {
   const auto S = int64_t(which.sequences.size());
   const auto [T, R] = tokens_of(batch, which);
@@ -221,8 +247,6 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
       if (batch.mask[begin + t]) loss_row.host[row++] = token + t - 1;
     }
     token += length;
-    if (batch.advantages) advantages.host[s] = batch.advantages[i];
-    if (batch.group_sizes) group_sizes.host[s] = batch.group_sizes[i];
   }
   cu_seqlens.host[S] = token, loss_starts.host[S] = row;
   blocks_ = model::row_blocks(T, loss_row.host, R, parts);
@@ -232,9 +256,9 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
   std::fill_n(mask.host, R, uint8_t(1));
   lay_tokens(batch, which, batch.tokens, false, ids.host);
   lay_tokens(batch, which, batch.tokens, true, targets.host);
-  for (const auto& [from, to] : token_values(batch)) {
-    if (from) lay_tokens(batch, which, from, true, (this->*to).host);
-  }
+  for (const auto& [from, to] : token_values(batch)) lay_tokens(batch, which, from, true, (this->*to).host);
+  lay_sequences(which, batch.advantages, advantages.host), lay_sequences(which, batch.group_sizes, group_sizes.host);
+  routes_.gather(batch, which);
   memory_.upload(stream_, 0, results_);
 }
 

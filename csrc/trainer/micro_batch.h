@@ -18,6 +18,16 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 /// Bytes of a PackedBatch's arrays.
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences);
 
+/// Routes of a micro-batch's T tokens, in host memory; none where the batch has none.
+struct LaidRoutes {
+  void gather(const TrainingBatch& batch, const MicroBatch& which);
+  /// Those of a token and the ones after it, or null.
+  const uint8_t* from(int64_t token) const { return rows.empty() ? nullptr : rows.data() + token * bytes; }
+
+  int64_t bytes = 0;  // of a token
+  std::vector<uint8_t> rows;
+};
+
 /// T tokens, S sequences, R loss tokens: those that the mask counts. Row r of the loss predicts token r of them from
 /// the hidden state before it, so everything that the objective reads or writes has R entries, sequence after sequence.
 /// Arrays use memory that is kept between batches: a warm step allocates nothing here.
@@ -36,13 +46,14 @@ class PackedBatch {
   /// Copies custom_slopes and custom_losses to the device.
   void upload_custom() const { memory_.upload(stream_, custom_, memory_.used()); }
 
-  model::PackedRows rows() const {
+  model::PackedRows rows(model::RouteCounts* counts = nullptr) const {  // counts: of given routes
     return {.ids = model::rows_of(ids.view(), own_.tokens),
             .positions = model::rows_of(positions.view(), own_.tokens),
             .cu_seqlens = cu_seqlens.view(),
             .loss_rows = own(loss_row),
             .deterministic = deterministic_,
-            .exchange = exchange_};
+            .exchange = exchange_,
+            .routes = {routes_.from(own_.tokens.first), counts}};
   }
   int64_t loss_rows() const { return targets.size; }
   /// All row blocks, of all ranks.
@@ -76,6 +87,7 @@ class PackedBatch {
   std::vector<model::RowBlock> blocks_;
   model::RowBlock own_;
   model::HeadExchange* exchange_ = nullptr;
+  LaidRoutes routes_;
 };
 
 /// Indices, among the batch's counted tokens, of some loss rows of a micro-batch.

@@ -161,7 +161,7 @@ model::Activations MicroBatchPass::forward(const TrainingBatch& batch, const Mic
   arena_.release(0);
   packed_.gather(batch, which, reads.ranks ? reads.ranks->ranks() : blocks, reads.ranks);
   if (reads.ranks) reads.ranks->begin(packed_.ids.size);
-  model::Activations saved = model::forward_training(stream_, reads.weights, packed_.rows(), arena_, options_.recompute);
+  model::Activations saved = model::forward_training(stream_, reads.weights, packed_.rows(reads.counts), arena_, options_.recompute);
   dhidden_ = reads.transposed_head ? arena_.take_view(DType::kF32, {saved.hidden.dim(0), config_.width}) : TensorView{};
   kernels::lm_head(stream_, {.h = saved.hidden,
                              .w = reads.weights.head,
@@ -195,7 +195,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
                            const PassWeights& weights, StepLosses& losses, StepReport& report) {
   const bool regularized = o.kl_coef != 0.0f || o.entropy_coef != 0.0f;
   std::optional<Stopwatch> watch(report.forward_seconds);
-  const Reads reads{weights.forward, weights.ranks, scales(o) ? &weights.transposed_head : nullptr};
+  const Reads reads{weights.forward, weights.ranks, scales(o) ? &weights.transposed_head : nullptr, &report.routes};
   const model::Activations saved = forward(batch, which, reads, int64_t(weights.grads.size()), o.temperature);
   if (o.objective == kernels::Objective::kCustom) settle(weights.ranks), ask_slopes(batch, o, packed_);
   if (regularized) kernels::policy_loss(stream_, packed_.loss_args(batch, o, false));

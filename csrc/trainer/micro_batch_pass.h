@@ -41,11 +41,13 @@ class MicroBatchPass {
   /// Reserves memory for a micro-batch of which this rank has this many tokens. Throws kOutOfMemory; then nothing is
   /// reserved.
   void reserve(int64_t tokens);
-  /// Inputs of a forward pass, as in PassWeights. transposed_head: where dlogprob/dhidden is wanted, too.
+  /// Inputs of a forward pass, as in PassWeights. transposed_head: set if dlogprob/dhidden is wanted, too. counts: get how
+  /// often given routes differ from the router's; or null.
   struct Reads {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
     const kernels::PackedMatrix* transposed_head = nullptr;
+    model::RouteCounts* counts = nullptr;
   };
   /// Forward only: computes what `scores` requests. If a team shares the micro-batch, arrays [N, ...] get
   /// only this rank's own rows.

@@ -128,7 +128,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   Fingerprint print;
   print.add_array(b.tokens, T).add_array(b.cu_seqlens, S + 1).add_array(b.mask, T).add_array(b.behavior_logprobs, T);
   print.add_array(b.reference_logprobs, T).add_array(b.proximal_logprobs, T).add_array(b.advantages, S).add_array(b.token_advantages, T);
-  print.add_array(b.token_weights, T).add_array(b.token_penalties, T);
+  print.add_array(b.token_weights, T).add_array(b.token_penalties, T).add_array(b.routes, T * b.route_bytes);
   print.add_array(b.group_sizes, S).add(b.step.sequences, b.step.groups, b.step.counted_tokens, b.step.dr_grpo);
   print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.gate_positive, o.gate_negative, o.kl_coef, o.entropy_coef, o.temperature);
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version, int(o.kl_estimator));
@@ -142,7 +142,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
 std::string score_fingerprint(const TrainingBatch& b, float temperature, const TokenScores& scores, const TrainerConfig& c) {
   const int64_t S = b.sequences, T = b.cu_seqlens[S];
   Fingerprint print;
-  print.add_array(b.cu_seqlens, S + 1).add_array(b.tokens, T).add_array(b.mask, T);
+  print.add_array(b.cu_seqlens, S + 1).add_array(b.tokens, T).add_array(b.mask, T).add_array(b.routes, T * b.route_bytes);
   print.add(temperature, bool(scores.hidden), scores.k, c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.sequence);
   return print.hex();
 }

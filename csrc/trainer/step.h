@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/policy_loss.h"
+#include "model/experts.h"
 
 namespace hone::trainer {
 
@@ -30,6 +31,8 @@ struct TrainingBatch {
   const float* token_weights = nullptr;        // [T] or null, constant factors of the tokens' policy terms
   const float* token_penalties = nullptr;      // [T] or null, of |log rho_t|
   const int32_t* group_sizes = nullptr;        // [S] or null
+  const uint8_t* routes = nullptr;             // [T, route_bytes] of model/routes.h, the experts that rows go to; or null
+  int64_t route_bytes = 0;
   TeacherTokens teacher;
   int64_t sequences = 0;
   kernels::StepNormalizer step;                // counted_tokens are checked against the data; sequences may be more
@@ -109,6 +112,7 @@ struct StepReport {
   std::vector<float> weights;              // [T] of the correction; empty without one
   std::vector<float> divergences;          // [T] from the teacher; empty without one
   std::vector<double> expert_rows;         // [L, E] rows of each expert, on this rank; empty without
+  model::RouteCounts routes;               // of TrainingBatch::routes, on this rank
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -14,12 +15,16 @@ struct Rollout {
   std::vector<int32_t> tokens;
   std::vector<float> logprobs, entropies;
   std::vector<uint32_t> versions, oldest_kv;
+  std::vector<uint8_t> routes;  // of all its rows but the last, where they are recorded
   engine::Finish finish = engine::Finish::kRunning;
 };
 /// Rollouts by request id and attempt.
 using Rollouts = std::map<std::pair<uint64_t, int32_t>, Rollout>;
 
 inline void gather(const engine::StepOutput& step, Rollouts& into) {
+  const auto rows = std::accumulate(step.route_rows.begin(), step.route_rows.end(), int64_t(0));
+  const int64_t bytes = rows > 0 ? int64_t(step.routes.size()) / rows : 0;
+  auto route = step.routes.begin();
   for (size_t i = 0; i < step.token.size(); ++i) {
     Rollout& r = into[{step.request[i], step.attempt[i]}];
     EXPECT_TRUE(r.finish == engine::Finish::kRunning);
@@ -29,6 +34,9 @@ inline void gather(const engine::StepOutput& step, Rollouts& into) {
     r.versions.push_back(step.version[i]);
     r.oldest_kv.push_back(step.oldest_kv[i]);
     r.finish = step.finish[i];
+    if (bytes == 0) continue;
+    r.routes.insert(r.routes.end(), route, route + step.route_rows[i] * bytes);
+    route += step.route_rows[i] * bytes;
   }
   for (size_t i = 0; i < step.ended_request.size(); ++i) {
     into[{step.ended_request[i], step.ended_attempt[i]}].finish = step.ended_finish[i];
@@ -44,7 +52,7 @@ inline Rollouts drain(engine::Engine& engine) {
 
 inline bool same_rollout(const Rollout& a, const Rollout& b) {
   const auto n = int64_t(a.tokens.size());
-  return a.tokens == b.tokens && a.versions == b.versions && a.oldest_kv == b.oldest_kv && a.finish == b.finish &&
+  return a.tokens == b.tokens && a.versions == b.versions && a.oldest_kv == b.oldest_kv && a.finish == b.finish && a.routes == b.routes &&
          same_bits(a.logprobs.data(), b.logprobs.data(), n) && same_bits(a.entropies.data(), b.entropies.data(), n);
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/cpu/experts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -94,6 +95,15 @@ class Choice {
   std::vector<bool> taken_, open_;
 };
 
+/// Leaves given experts as they are; returns whether the row would have chosen others, if that is asked.
+bool choose_or_keep(const RouteArgs& a, const float* scores, int32_t* experts, std::vector<int32_t>& own) {
+  const auto k = int64_t(own.size());
+  const bool given = a.given && experts[0] >= 0;
+  if (given && !a.replaced) return false;
+  Choice(a, scores).choose(k, given ? own.data() : experts);
+  return given && !std::equal(own.begin(), own.end(), experts);
+}
+
 float sum_of(const float* scores, const int32_t* experts, int64_t k) {
   float sum = 0.0f;
   for (int64_t j = 0; j < k; ++j) sum += scores[experts[j]];
@@ -146,14 +156,17 @@ void route(const Stream& stream, const RouteArgs& a) {
   const int64_t E = a.scores.dim(1), k = a.experts.dim(1);
   const auto score = a.how.sigmoid ? HONE_PICK(sigmoid_row) : HONE_PICK(softmax_row);
   stream.parallel_for(a.scores.dim(0), route_grain(stream, a.scores.dim(0), (4 + k) * E), [&](int64_t begin, int64_t end) {
+    std::vector<int32_t> own(size_t(k), 0);
+    int64_t replaced = 0;
     for (int64_t r = begin; r < end; ++r) {
       float *const scores = a.scores.row<float>(r), *const weights = a.weights.row<float>(r);
       int32_t* const experts = a.experts.row<int32_t>(r);
       score(scores, E);
-      Choice(a, scores).choose(k, experts);
+      replaced += choose_or_keep(a, scores, experts, own);
       const float sum = a.how.normalized ? sum_of(scores, experts, k) : 1.0f;
       for (int64_t j = 0; j < k; ++j) weights[j] = scores[experts[j]] / sum * a.how.scaling;
     }
+    if (a.replaced) std::atomic_ref(*a.replaced).fetch_add(replaced, std::memory_order_relaxed);
   });
 }
 

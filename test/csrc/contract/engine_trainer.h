@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include "engine/engine.h"
+#include "model/routes.h"
 #include "rollouts.h"
 #include "trainer/trainer.h"
 
@@ -24,6 +25,7 @@ struct Case {
   Stream::Backend device = Stream::Backend::kCpu;
   bool deterministic = true;
   int32_t longest_prompt = 60, least_tokens = 1, most_tokens = 100;
+  bool routes = false;  // recorded, and given to the trainer
 };
 
 inline engine::EngineConfig engine_config(int32_t running, int32_t step_tokens, int32_t pages = 1024) {
@@ -46,6 +48,7 @@ struct Packed {
   std::vector<int32_t> tokens, cu_seqlens{0};
   std::vector<uint8_t> mask;
   std::vector<float> logprobs, entropies;  // as the engine recorded them, 0 on the prompt
+  std::vector<uint8_t> routes;             // likewise, none of a sequence's last row; empty where they are not recorded
 
   void add(const engine::Request& r, const Rollout& rollout) {
     tokens.insert(tokens.end(), r.prompt.begin(), r.prompt.end());
@@ -55,7 +58,21 @@ struct Packed {
     mask.resize(tokens.size(), 1);
     logprobs.insert(logprobs.end(), rollout.logprobs.begin(), rollout.logprobs.end());
     entropies.insert(entropies.end(), rollout.entropies.begin(), rollout.entropies.end());
+    const size_t rows = r.prompt.size() + rollout.tokens.size() - 1;
+    EXPECT_EQ(rollout.routes.size() % rows, size_t(0));
+    routes.insert(routes.end(), rollout.routes.begin(), rollout.routes.end());
+    routes.insert(routes.end(), rollout.routes.size() / rows, model::kNoRoute);
     cu_seqlens.push_back(int32_t(tokens.size()));
+  }
+  trainer::TrainingBatch view() const {
+    trainer::TrainingBatch batch;
+    batch.tokens = tokens.data(), batch.cu_seqlens = cu_seqlens.data(), batch.mask = mask.data();
+    batch.sequences = int64_t(cu_seqlens.size()) - 1;
+    batch.step.sequences = batch.sequences;
+    batch.step.counted_tokens = std::count(mask.begin(), mask.end(), 1);
+    batch.step.groups = 1, batch.step.dr_grpo = 1;
+    if (!routes.empty()) batch.routes = routes.data(), batch.route_bytes = int64_t(routes.size() / tokens.size());
+    return batch;
   }
 };
 
@@ -66,6 +83,7 @@ inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapsho
   options.weight_storage = c.storage;
   options.arithmetic = c.arithmetic;
   options.device = c.device;
+  options.routes = c.routes;
   engine::Engine engine(c.model, options, pool);
   engine.set_weights(std::move(weights));
   std::vector<engine::Request> requests;
@@ -103,15 +121,19 @@ struct Comparison {
   double rms() const { return std::sqrt(squares / double(std::max<int64_t>(tokens, 1))); }
 };
 
-inline Comparison compare(const Case& c) {
-  ThreadPool pool(c.threads);
+inline trainer::TrainerConfig trainer_config(const Case& c) {
   trainer::TrainerConfig config;
   config.packed_tokens = c.packed_tokens;
   config.weight_storage = c.storage;
   config.arithmetic = c.arithmetic;
   config.device = c.device;
   config.deterministic = c.deterministic;
-  trainer::Trainer trainer(c.model, config, &pool);
+  return config;
+}
+
+inline Comparison compare(const Case& c) {
+  ThreadPool pool(c.threads);
+  trainer::Trainer trainer(c.model, trainer_config(c), &pool);
   trainer.parameters().initialize(uint64_t(random_int(1, 1 << 30)));
   scale_head(trainer.parameters());
   trainer.parameters_changed();
@@ -120,13 +142,8 @@ inline Comparison compare(const Case& c) {
 
   const auto T = int64_t(packed.tokens.size());
   std::vector<float> logprobs = poison(T), entropies = poison(T);
-  trainer::TrainingBatch batch;
-  batch.tokens = packed.tokens.data(), batch.cu_seqlens = packed.cu_seqlens.data(), batch.mask = packed.mask.data();
-  batch.sequences = int64_t(packed.cu_seqlens.size()) - 1;
-  batch.step.sequences = batch.sequences;
-  batch.step.counted_tokens = std::count(packed.mask.begin(), packed.mask.end(), 1);
   const float temperature = c.sampling.temperature > 0 ? c.sampling.temperature : 1.0f;  // greedy reports at 1
-  trainer.score(batch, temperature, logprobs.data(), entropies.data());
+  trainer.score(packed.view(), temperature, logprobs.data(), entropies.data());
   for (size_t t = 0; t < size_t(T); ++t) {
     if (!packed.mask[t]) continue;
     out.add(logprobs[t], packed.logprobs[t]);

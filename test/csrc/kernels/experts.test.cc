@@ -106,6 +106,37 @@ TEST(experts_are_chosen_and_weighed_as_by_sorting_in_f64) {
   });
 }
 
+TEST(given_experts_are_kept_weighed_by_the_scores_and_counted_where_the_router_would_choose_others) {
+  each_isa([] {
+    for (const Case& c : cases()) {
+      const Routed free(c, {});
+      Routed given = free;
+      given.scores = given.logits;
+      int64_t wanted = 0, replaced = 0;
+      for (int64_t r = 0; r < c.rows; ++r) {
+        int32_t* const own = given.experts.data() + r * c.k;
+        if (r % 3 == 0) std::iota(own, own + c.k, int32_t(c.experts - c.k));  // the last k, in open groups or not
+        if (r % 3 == 1) own[0] = -1;
+        wanted += r % 3 == 0 && !std::equal(own, own + c.k, free.experts.data() + r * c.k);
+      }
+      const std::vector<int32_t> before = given.experts;
+      const TensorView added = c.correction ? f32(given.correction.data(), {c.experts}) : TensorView{};
+      route(two_threads(), {f32(given.scores.data(), {c.rows, c.experts}), added, i32(given.experts.data(), {c.rows, c.k}), f32(given.weights.data(), {c.rows, c.k}), c.how, true, &replaced});
+      EXPECT_EQ(replaced, wanted);
+      for (int64_t r = 0; r < c.rows; ++r) {
+        const Numbers scores = scores_of(given.logits.data() + r * c.experts, c.experts, c.how.sigmoid);
+        const int32_t* const kept = (r % 3 == 1 ? free.experts : before).data() + r * c.k;
+        const Numbers weights = weights_of(scores, {kept, kept + c.k}, c.how);
+        for (int64_t j = 0; j < c.k; ++j) {
+          EXPECT_EQ(given.experts[size_t(r * c.k + j)], kept[j]);
+          EXPECT_NEAR(given.weights[size_t(r * c.k + j)], weights[size_t(j)], 1e-6 * (1.0 + weights[size_t(j)]));
+        }
+      }
+      EXPECT_TRUE(same_bits(given.scores.data(), free.scores.data(), c.rows * c.experts));
+    }
+  });
+}
+
 TEST(of_equal_scores_the_lower_index_is_chosen_and_nothing_is_read_out_of_numbers_that_are_none) {
   const Case c{1, 6, 2, {.normalized = true}};
   Routed routed(c, {});

@@ -155,7 +155,8 @@ std::vector<std::pair<int64_t, double>> Reference::route(int64_t layer, const Ve
     const auto order = best_first(worth);
     for (size_t g = size_t(e.chosen_groups); g < groups; ++g) std::fill_n(wanted.begin() + long(order[g] * size), size, -INFINITY);
   }
-  const auto order = best_first(wanted);
+  auto order = best_first(wanted);
+  if (const std::vector<int32_t> chosen = given ? given(layer) : std::vector<int32_t>{}; !chosen.empty()) order.assign(chosen.begin(), chosen.end());
   std::vector<std::pair<int64_t, double>> out;
   double sum = 0.0;
   for (size_t j = 0; j < size_t(e.chosen); ++j) out.emplace_back(int64_t(order[j]), scores[order[j]]), sum += scores[order[j]];

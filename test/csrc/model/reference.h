@@ -23,6 +23,9 @@ struct Reference {
   std::map<std::string, Vector> tensors;
   std::function<void(int64_t layer, const Vector& x)> entered{};  // called with what enters an MLP
 
+  /// The experts that the token entered last goes to; none, or not set: the router's own choice.
+  std::function<std::vector<int32_t>(int64_t layer)> given{};
+
   explicit Reference(const model::TensorBlock& from);
   const Vector& weight(int64_t layer, const char* name) const;
   const Vector& head() const { return tensors.at(config.tied_head ? "model.embed_tokens.weight" : "lm_head.weight"); }

@@ -12,7 +12,7 @@ namespace hone::test {
 /// Owns the arrays of a TrainingBatch.
 struct Batch {
   std::vector<int32_t> tokens, cu_seqlens{0}, group_sizes;
-  std::vector<uint8_t> mask;
+  std::vector<uint8_t> mask, routes;  // routes: [T, route_bytes], or empty
   std::vector<float> behavior, reference, proximal, advantages, token_advantages;
   int64_t groups = 1;
 
@@ -45,6 +45,7 @@ struct Batch {
     b.advantages = advantages.data();
     b.token_advantages = token_advantages.empty() ? nullptr : token_advantages.data();
     b.group_sizes = group_sizes.data();
+    if (!routes.empty()) b.routes = routes.data(), b.route_bytes = int64_t(routes.size() / tokens.size());
     b.sequences = size();
     b.step = {size(), groups, counted(), 16.0};
     return b;
