@@ -70,6 +70,15 @@ export interface Episode {
   readonly verdict: Verdict;
 }
 
+/**
+ * Experts that a mixture's rows went to, `width` bytes each (csrc/model/routes.h): a row for every token of prompt and
+ * completion but the last, from which nothing was computed.
+ */
+export interface Routes {
+  readonly width: number;
+  readonly bytes: Uint8Array;
+}
+
 /** One sampled completion with everything that the trainer needs. Arrays have one entry per generated token. */
 export interface Rollout {
   readonly problem: Problem;
@@ -87,6 +96,8 @@ export interface Rollout {
   /** Weight version that sampled each token, and the oldest version among the keys it attended to. */
   readonly versions: Uint32Array;
   readonly oldestKvVersions: Uint32Array;
+  /** Present if the recipe has `objective.router.replay`. */
+  readonly routes?: Routes;
   readonly finish: FinishReason;
   /** Text for the verifier: without the token that ended the completion, with other special tokens spelled out. */
   readonly text: string;

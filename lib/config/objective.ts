@@ -103,7 +103,17 @@ export const objectiveSchema = z
      * Of a mixture of experts: coefficients of a loss that is least where experts get as many tokens each (Switch Transformers,
      * as transformers' router_aux_loss_coef), and of the squared logarithm of the sum of a router's exponentials (ST-MoE).
      */
-    router: z.strictObject({ balanceCoef: orOff().default(0), zCoef: orOff().default(0) }).optional(),
+    router: z
+      .strictObject({
+        balanceCoef: orOff().default(0),
+        zCoef: orOff().default(0),
+        /**
+         * Training sends every token to the experts that it went to when it was sampled, weighed by the current router
+         * ("Stabilizing MoE Reinforcement Learning by Aligning Training and Inference Routers"; GSPO's "routing replay").
+         */
+        replay: z.boolean().default(false),
+      })
+      .optional(),
     /**
      * Correction for tokens that weights before the step sampled (docs/reference/recipe.md, "Corrections"):
      * constant weights in [low, high], or 0 outside; with dppo-tv and dppo-kl ("Rethinking the Trust Region

@@ -1,5 +1,6 @@
 import type { GenerationRequest, VersionRun } from "../native/face.ts";
 import type { Completion, Generations } from "../native/generations.ts";
+import { RouteBuffer } from "../native/routes.ts";
 import type { Episode, FinishReason } from "../records.ts";
 import type { PromptFormat } from "../text/index.ts";
 import type { Partner, Play } from "./partner.ts";
@@ -140,6 +141,7 @@ class Course {
       new Float32Array(this.length),
     ];
     const [versions, oldestKvVersions] = [new Uint32Array(this.length), new Uint32Array(this.length)];
+    const routes = new RouteBuffer();
     this.#each((part, at, next) => {
       if (part instanceof Int32Array) {
         // the policy reads an observation for the next turn, with the weights that sampled that turn's first
@@ -152,8 +154,11 @@ class Course {
       entropies.set(part.entropies, at);
       versions.set(part.versions, at);
       oldestKvVersions.set(part.oldestKvVersions, at);
+      if (part.routes !== undefined) routes.add(part.routes); // of the whole sequence until there, computed anew
     });
-    return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
+    const all = routes.from(0);
+    const arrays = { tokens, logprobs, entropies, versions, oldestKvVersions, ...(all && { routes: all }) };
+    return { request, attempt, ...arrays, finish };
   }
 
   /** @param texts of the parts. */

@@ -3,6 +3,7 @@ import type { StepOptions, TrainerFace } from "../native/face.ts";
 import {
   type AssembledBatch,
   batchUpdates,
+  laidRoutes,
   miniBatches,
   type ResettledGroup,
   type TeachTokens,
@@ -94,12 +95,14 @@ const keyOf = ({ problem, attempt }: Rollout): string => `${problem.domain} ${pr
 /** Log-probs of a completion under the trainer's weights. */
 export async function scoreRollout(
   trainer: TrainerFace,
-  rollout: Pick<Rollout, "promptTokens" | "tokens">,
+  rollout: Pick<Rollout, "promptTokens" | "tokens" | "routes">,
   temperature: number,
 ): Promise<Float32Array> {
   const tokens = Int32Array.of(...rollout.promptTokens, ...rollout.tokens);
   const start = rollout.promptTokens.length;
   const mask = new Uint8Array(tokens.length).fill(1, start);
-  const batch = { tokens, mask, cuSeqlens: Int32Array.of(0, tokens.length) };
+  const cuSeqlens = Int32Array.of(0, tokens.length);
+  const routes = laidRoutes([rollout], cuSeqlens);
+  const batch = { tokens, mask, cuSeqlens, ...(routes && { routes }) };
   return (await trainer.score(batch, temperature)).logprobs.subarray(start);
 }

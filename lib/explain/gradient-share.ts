@@ -101,6 +101,7 @@ class SlopeGradient {
   /** Norm of a gradient. @param sequence if given, of this sequence alone, without the entropy term. */
   async norm(slopes: Float32Array, sequence?: number): Promise<number> {
     const { data } = this.#step.batch;
+    const width = (data.routes?.length ?? 0) / data.tokens.length;
     const [from, to] =
       sequence === undefined
         ? [0, data.tokens.length]
@@ -112,6 +113,7 @@ class SlopeGradient {
       behaviorLogprobs: this.#step.report.logprobs.slice(from, to),
       tokenAdvantages: slopes.slice(from, to).map((slope) => -this.#sequences * slope),
       sequences: this.#sequences,
+      ...(data.routes && { routes: data.routes.slice(from * width, to * width) }),
     };
     return (await this.#trainer.step(batch, this.#options(sequence === undefined))).gradNorm;
   }

@@ -1,6 +1,8 @@
 import { HoneError } from "../errors.ts";
 import { type EngineMessage, type EngineStats, FINISH } from "../native/face.ts";
 import type { Completion } from "../native/generations.ts";
+import { routesByToken, routesOfMessage } from "../native/routes.ts";
+import { routeSections, routesIn } from "../orchestration/records/attempt-sections.ts";
 import { type Lease, sectionOf } from "../streams/index.ts";
 import { type FaultText, read, written } from "./messages.ts";
 
@@ -24,7 +26,7 @@ export function encodeOutcome(outcome: Outcome): Uint8Array {
   return written(
     "outcome",
     { ...header, attempts: completions.length },
-    { completions: wordsOf(completions) },
+    { completions: wordsOf(completions), ...routeSections(completions.map(({ routes }) => routes)) },
   );
 }
 
@@ -42,7 +44,10 @@ export function decodeOutcome(bytes: Uint8Array): DecodedOutcome {
     by: Sender;
     attempts: number;
   };
-  return { number, by, message: engineMessageOf(sectionOf(outcome, "completions", "i32"), attempts) };
+  const words = sectionOf(outcome, "completions", "i32");
+  const message = engineMessageOf(words, attempts);
+  const routes = routesIn(outcome, attempts).flatMap((of, k) => routesByToken(of, words[attempts + k]!));
+  return { number, by, message: { ...message, ...routesOfMessage(routes) } };
 }
 
 // Finished attempts as one array of 32-bit words, for outcomes: for short attempts, one array per field would be

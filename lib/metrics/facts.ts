@@ -60,6 +60,9 @@ export interface TrainerOutcome {
   readonly divergences?: Float32Array | undefined;
   /** [L, E] rows that went to each expert of each layer; empty or absent without experts. */
   readonly expertRows?: Float64Array | undefined;
+  /** Choices of experts that the sampler's routes made, and of these those that the router would have made otherwise. */
+  readonly givenRoutes?: number;
+  readonly replacedRoutes?: number;
   /** [L+1], the last is embedding, head and final norm. */
   readonly layerGradNorms: Float64Array;
 }

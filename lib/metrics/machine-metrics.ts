@@ -30,6 +30,7 @@ function putOptimizer(sheet: MetricSheet, { report, learningRate, updates }: Upd
     sheet.put(`grad/layer/${layer === last ? "embedding" : layer}`, norm);
   });
   putExperts(sheet, report);
+  sheet.share("experts/replaced", report.replacedRoutes ?? 0, report.givenRoutes ?? 0);
   sheet.put("update/norm", report.updateNorm);
   sheet.share("update/relative", report.updateNorm, report.weightNorm);
   sheet.put("weight/norm", report.weightNorm);

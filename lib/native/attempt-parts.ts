@@ -9,6 +9,7 @@ import {
   type GenerationRequest,
   type VersionRun,
 } from "./face.ts";
+import { routesByToken, routesOfMessage } from "./routes.ts";
 
 /** Ids of the core's requests that are parts of a caller's: above any that a caller chooses. */
 const FIRST_ID = 2 ** 52;
@@ -174,7 +175,8 @@ function within(plan: readonly VersionRun[], from: number, until: number): Versi
 /** The message that an engine would have sent for the tokens of these attempts. */
 function told(id: number, begun: readonly AttemptTokens[]): EngineMessage {
   const n = begun.reduce((sum, { tokens }) => sum + tokens.length, 0);
-  const message = engineMessage(n);
+  const routes = begun.flatMap((each) => routesByToken(each.routes, each.tokens.length));
+  const message = { ...engineMessage(n), ...routesOfMessage(routes) };
   message.request.fill(id);
   let at = 0;
   for (const { attempt, tokens, logprobs, entropies, versions, oldestKv, finish } of begun) {

@@ -1,3 +1,6 @@
+import type { Routes } from "../records.ts";
+import { joinedRoutes, rowsFrom, rowsOf } from "./routes.ts";
+
 // Rollouts that resume where another process left them: the part of the interface that the core never sees.
 
 /** Consecutive tokens of an attempt, one entry per token in each array. */
@@ -11,6 +14,8 @@ export interface AttemptTokens {
   readonly entropies: Float32Array;
   readonly versions: Uint32Array;
   readonly oldestKv: Uint32Array;
+  /** If the engine records them: the row that each token was drawn from, after all rows before where `from` is 0. */
+  readonly routes?: Routes | undefined;
   /** Index into FINISH; 0 if the attempt continues. */
   readonly finish: number;
 }
@@ -63,7 +68,8 @@ export function joinedTokens(
     if (each.from > (all?.tokens.length ?? 0)) continue;
     const first = all && firstTokens(all, each.from);
     if (first !== undefined && first.finish !== 0) continue; // the attempt has ended
-    const whole = first === undefined ? each : { ...joinedPair(first, each), finish: each.finish };
+    const whole =
+      first === undefined || each.from === 0 ? each : { ...joinedPair(first, each), finish: each.finish };
     joined.set(each.attempt, whole);
   }
   return [...joined.values()];
@@ -83,6 +89,7 @@ function joinedPair(a: AttemptTokens, b: AttemptTokens): AttemptTokens {
     entropies: both(new Float32Array(n), a.entropies, b.entropies),
     versions: both(new Uint32Array(n), a.versions, b.versions),
     oldestKv: both(new Uint32Array(n), a.oldestKv, b.oldestKv),
+    routes: joinedRoutes(a.routes, b.routes),
   };
 }
 
@@ -96,6 +103,7 @@ export function firstTokens(all: AttemptTokens, length: number): AttemptTokens {
     entropies: all.entropies.slice(0, length),
     versions: all.versions.slice(0, length),
     oldestKv: all.oldestKv.slice(0, length),
+    routes: all.routes && rowsFrom(all.routes, 0, rowsOf(all.routes) - (all.tokens.length - length)),
     finish: 0,
   };
 }

@@ -5,6 +5,7 @@ import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
 import type { CommunicatorFace } from "./group-face.ts";
+import type { BatchRoutes, MessageRoutes, RecordsRoutes, RouteCounts } from "./route-face.ts";
 import type { SamplingOptions } from "./sampling.ts";
 import type { TeacherFace, TeacherTerm, TeacherTokens } from "./teacher-face.ts";
 
@@ -80,7 +81,7 @@ export interface WeightTypes {
   readonly arithmetic?: "f32" | "bf16";
 }
 
-export interface EngineOptions extends WeightTypes {
+export interface EngineOptions extends WeightTypes, RecordsRoutes {
   readonly maxRunning: number;
   readonly pageTokens: number;
   readonly pages: number;
@@ -127,7 +128,7 @@ export interface GenerationRequest extends TakenUp {
 export const FINISH = ["running", "eos", "stop", "length", "abort"] as const;
 
 /** New tokens since the last message, as a structure of arrays; entry i is one token of one attempt. */
-export interface EngineMessage {
+export interface EngineMessage extends MessageRoutes {
   readonly request: Float64Array;
   readonly attempt: Int32Array;
   readonly token: Int32Array;
@@ -267,7 +268,7 @@ export interface TrainerOptions extends WeightTypes {
 }
 
 /** T tokens over S sequences, see csrc/trainer/trainer.h. Arrays are copied at the call. */
-export interface TrainingBatch extends TeacherTokens {
+export interface TrainingBatch extends TeacherTokens, BatchRoutes {
   readonly tokens: Int32Array;
   readonly cuSeqlens: Int32Array;
   readonly mask: Uint8Array;
@@ -315,7 +316,7 @@ export interface StepOptions {
   readonly router?: { readonly balanceCoef: number; readonly zCoef: number };
 }
 
-export interface StepReport {
+export interface StepReport extends RouteCounts {
   readonly loss: number;
   readonly policyLoss: number;
   /** Part of `loss`: the terms of `router`. */

@@ -1,4 +1,4 @@
-import type { FinishReason } from "../records.ts";
+import type { FinishReason, Routes } from "../records.ts";
 import type { AttemptTokens } from "./attempt-tokens.ts";
 import {
   type EngineFace,
@@ -8,6 +8,7 @@ import {
   FINISH,
   type GenerationRequest,
 } from "./face.ts";
+import { RouteBuffer, routeReader } from "./routes.ts";
 
 /** One finished attempt: arrays with one entry per generated token, as recorded by the engine. */
 export interface Completion {
@@ -19,6 +20,8 @@ export interface Completion {
   readonly entropies: Float32Array;
   readonly versions: Uint32Array;
   readonly oldestKvVersions: Uint32Array;
+  /** If the engine records them. */
+  readonly routes?: Routes;
   readonly finish: FinishReason;
 }
 
@@ -46,8 +49,9 @@ class AttemptBuffer {
   #entropies = new Float32Array(FIRST_CAPACITY);
   #versions = new Uint32Array(FIRST_CAPACITY);
   #oldestKv = new Uint32Array(FIRST_CAPACITY);
+  readonly #routes = new RouteBuffer();
 
-  append(message: EngineMessage, i: number): void {
+  append(message: EngineMessage, i: number, routes: Routes | undefined): void {
     const at = this.length;
     if (at === this.#tokens.length) this.#grow();
     this.#tokens[at] = message.token[i]!;
@@ -55,6 +59,7 @@ class AttemptBuffer {
     this.#entropies[at] = message.entropy[i]!;
     this.#versions[at] = message.version[i]!;
     this.#oldestKv[at] = message.oldestKv[i]!;
+    if (routes !== undefined) this.#routes.add(routes);
     this.length = at + 1;
   }
 
@@ -72,13 +77,21 @@ class AttemptBuffer {
     entropies.set(this.#entropies.subarray(0, n));
     versions.set(this.#versions.subarray(0, n));
     oldestKvVersions.set(this.#oldestKv.subarray(0, n));
-    return { request, attempt, tokens, logprobs, entropies, versions, oldestKvVersions, finish };
+    const routes = this.#routes.from(0);
+    const arrays = { tokens, logprobs, entropies, versions, oldestKvVersions, ...(routes && { routes }) };
+    return { request, attempt, ...arrays, finish };
+  }
+
+  clear(): void {
+    this.length = this.recorded = 0;
+    this.#routes.clear();
   }
 
   /** Copies the tokens not yet reported to the sink, and marks them as reported. */
   unrecorded(attempt: number, finish: number): AttemptTokens {
     const [from, to] = [this.recorded, this.length];
     this.recorded = to;
+    const routes = this.#routes.from(from === 0 ? 0 : this.#routes.rows - (to - from));
     return {
       attempt,
       from,
@@ -87,6 +100,7 @@ class AttemptBuffer {
       entropies: this.#entropies.slice(from, to),
       versions: this.#versions.slice(from, to),
       oldestKv: this.#oldestKv.slice(from, to),
+      ...(routes && { routes }),
       finish,
     };
   }
@@ -206,11 +220,13 @@ export class Generations {
     const finished = new Map<CompletionSink, Completion[]>();
     const due = new Set<number>();
     const { request, attempt, finish, endedRequest, endedAttempt, endedFinish } = message;
+    const routesOf = routeReader(message);
     for (let i = 0; i < request.length; i++) {
+      const routes = routesOf(i);
       const running = this.#running.get(request[i]!);
       const buffer = running?.attempts[attempt[i]!];
       if (running === undefined || buffer === undefined) continue; // its request was abandoned
-      buffer.append(message, i);
+      buffer.append(message, i, routes);
       if (buffer.length - buffer.recorded >= running.every) due.add(request[i]!);
       if (finish[i] !== 0) this.#finish(request[i]!, attempt[i]!, finish[i]!, finished);
     }
@@ -242,8 +258,7 @@ export class Generations {
     running.attempts[attempt] = undefined;
     if (buffer.length > buffer.recorded && Number.isFinite(running.every))
       running.ended.push(buffer.unrecorded(attempt, code));
-    buffer.length = 0;
-    buffer.recorded = 0;
+    buffer.clear();
     this.#spare.push(buffer);
     running.left -= 1;
     if (running.left === 0) this.#running.delete(request);

@@ -9,6 +9,7 @@ export {
   type GroupRequest,
   type GroupRollouts,
   type JudgedGroup,
+  laidRoutes,
   miniBatches,
   mostGroups,
   openSlopes,

@@ -6,11 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { createRun, replayRun } from "../../lib/orchestration/index.ts";
-import {
-  decodeIds,
-  type RecordedRollout,
-  readRolloutRecord,
-} from "../../lib/orchestration/records/rollout-record.ts";
+import { decodeIds } from "../../lib/orchestration/records/encoded-arrays.ts";
+import { type RecordedRollout, readRolloutRecord } from "../../lib/orchestration/records/rollout-record.ts";
 import type { StepRecord } from "../../lib/records.ts";
 import { inlineVerifiers as verifiers } from "../orchestration/inline-verifiers.ts";
 import { noAddon } from "./native-core.ts";

@@ -28,7 +28,15 @@ async function play(
     maxTurnTokens,
     maxTokens = 100,
     length = 5,
-  }: { maxTurns?: number; maxTurnTokens?: number; maxTokens?: number; length?: number } = {},
+    routed = false,
+  }: {
+    maxTurns?: number;
+    maxTurnTokens?: number;
+    maxTokens?: number;
+    length?: number;
+    /** Each turn has a byte of routes a row: its number, for the whole sequence until there. */
+    routed?: boolean;
+  } = {},
 ) {
   const requests: GenerationRequest[] = [];
   const generations = new Generations(
@@ -41,6 +49,15 @@ async function play(
     requests.push(request);
     submit(request, sink);
     if (requests.length === 2) engine.take(4, 78);
+  };
+  const generate = generations.generate.bind(generations);
+  generations.generate = async (asked, signal) => {
+    const completions = await generate(asked, signal);
+    const bytes = (n: number) => new Uint8Array(asked.prompt.length - 1 + n).fill(requests.length);
+    return completions.map((c) => ({
+      ...c,
+      ...(routed && { routes: { width: 1, bytes: bytes(c.tokens.length) } }),
+    }));
   };
   const limits = { maxTurns, ...(maxTurnTokens !== undefined && { maxTurnTokens }) };
   const request = {
@@ -110,6 +127,15 @@ test("each turn is asked for with the very ids that came before; the whole is on
   for (let i = 0; i < episode.givenText.length; i += 2)
     expect(text.slice(episode.givenText[i], episode.givenText[i + 1])).toBe(tokenizer.decode(OBSERVED));
   expect(episode.givenText).toHaveLength(4);
+});
+
+test("a row keeps the routes of the turn that computed it first; there are none where turns have none", async () => {
+  const { completion } = await play([OBSERVED, { over: undefined }], { routed: true });
+  const first = PROMPT.length - 1 + 5;
+  const rows = [...new Array(first).fill(1), ...new Array(1 + 2 + 5 - 1).fill(2)]; // after the last token of the first turn
+  expect(completion.tokens).toHaveLength(12);
+  expect([...completion.routes!.bytes]).toEqual(rows);
+  expect((await play([OBSERVED])).completion.routes).toBeUndefined();
 });
 
 test("the limit of turns ends it after the environment has read the last message", async () => {

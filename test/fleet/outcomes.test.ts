@@ -1,6 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { engineMessageOf, OutcomeBatcher, type SettledOutcome, wordsOf } from "../../lib/fleet/outcomes.ts";
+import {
+  decodeOutcome,
+  encodeOutcome,
+  engineMessageOf,
+  OutcomeBatcher,
+  type SettledOutcome,
+  wordsOf,
+} from "../../lib/fleet/outcomes.ts";
 import type { Completion } from "../../lib/native/generations.ts";
+import { routeReader } from "../../lib/native/routes.ts";
 
 const attempt = (which: number, tokens: readonly number[], finish: Completion["finish"]): Completion => ({
   request: 5,
@@ -31,6 +39,20 @@ test("attempts come out as an engine would have said them, numbers to the bit, f
       endedAttempt: Int32Array.of(1),
       endedFinish: Uint8Array.of(4),
     });
+});
+
+test("routes come with the tokens that brought them, for attempts that have some", () => {
+  const bytes = (n: number) => Uint8Array.from({ length: 2 * n }, (_, i) => i);
+  const routed = { ...attempt(3, [7, 2, 4], "eos"), routes: { width: 2, bytes: bytes(5) } };
+  const sent = {
+    number: 4,
+    by: { member: "actor.0#1" },
+    completions: [attempt(1, [], "abort"), routed, attempt(0, [3], "length")],
+  };
+  const decoded = decodeOutcome(encodeOutcome(sent)) as { message: ReturnType<typeof engineMessageOf> };
+  const read = [0, 1, 2, 3].map(routeReader(decoded.message));
+  const rows = (from: number, to: number) => ({ width: 2, bytes: bytes(5).subarray(2 * from, 2 * to) });
+  expect(read).toEqual([rows(0, 3), rows(3, 4), rows(4, 5), undefined]);
 });
 
 test("words that are not those of so many attempts are refused", () => {

@@ -40,7 +40,14 @@ function emittedNames(): Set<string> {
     update: {
       ...batch,
       batch: { ...batch.batch, referenceLogprobs, tokenWeights: weights },
-      report: { ...batch.report, weights, divergences: weights, expertRows: Float64Array.of(3, 1, 0, 4) },
+      report: {
+        ...batch.report,
+        weights,
+        divergences: weights,
+        expertRows: Float64Array.of(3, 1, 0, 4),
+        givenRoutes: 4,
+        replacedRoutes: 1,
+      },
       referenceSeconds: 0.05,
       teacherLogprobs: referenceLogprobs,
       teacherSeconds: 0.05,

@@ -49,6 +49,7 @@ test("optimizer numbers, layers by number and the rest by name", () => {
 test("how evenly rows went to experts, over the layers that have some", () => {
   const expertRows = Float64Array.of(0, 0, 0, 0, 9, 3, 0, 0);
   const m = collect({ update: trained([rollout()], undefined, { report: { expertRows } }) });
+  expect(m["experts/replaced"]).toBeUndefined();
   expect(m).toMatchObject({ "experts/load/max": 3, "experts/load/mean": 3, "experts/unused": 0.5 });
   const even = Float64Array.of(2, 2, 2, 2, 8, 8, 0, 0);
   const both = collect({ update: trained([rollout()], undefined, { report: { expertRows: even } }) });
@@ -56,6 +57,14 @@ test("how evenly rows went to experts, over the layers that have some", () => {
   const none = new Float64Array(8);
   const skipped = collect({ update: trained([rollout()], undefined, { report: { expertRows: none } }) });
   expect(Object.keys(skipped).filter((name) => name.startsWith("experts/"))).toEqual([]);
+});
+
+test("the share of choices of experts that the sampler's routes replaced", () => {
+  const replaced = (given: number, others: number) =>
+    collect({
+      update: trained([rollout()], undefined, { report: { givenRoutes: given, replacedRoutes: others } }),
+    })["experts/replaced"];
+  expect([replaced(8, 2), replaced(8, 0), replaced(0, 0)]).toEqual([0.25, 0, undefined]);
 });
 
 test("a loss that is not finite is absent, and the skip is counted", () => {

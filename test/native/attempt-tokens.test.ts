@@ -12,6 +12,27 @@ const tokens = (attempt: number, from: number, ids: number[], finish = 0): Attem
   finish,
 });
 
+const PROMPT = 3;
+/** Two bytes a row: those of tokens [from, to), and, from 0 on, of the prompt. */
+function routed(all: AttemptTokens, seed = 0): AttemptTokens {
+  const [first, end] = [
+    all.from === 0 ? 0 : PROMPT - 1 + all.from,
+    PROMPT - 1 + all.from + all.tokens.length,
+  ];
+  const bytes = Uint8Array.from({ length: 2 * (end - first) }, (_, i) => seed + 2 * first + i);
+  return { ...all, routes: { width: 2, bytes } };
+}
+
+test("routes are joined and cut with their tokens; what begins again has those of its own prompt", () => {
+  const whole = routed(tokens(0, 0, [5, 6, 7]));
+  expect(joinedTokens([routed(tokens(0, 0, [5, 6]))], [routed(tokens(0, 2, [7]))])).toEqual([whole]);
+  expect(firstTokens(whole, 1)).toEqual(routed(tokens(0, 0, [5])));
+  const again = routed(tokens(0, 0, [8, 9]), 100);
+  expect(joinedTokens([whole], [again])).toEqual([again]);
+  expect(joinedTokens([whole], [routed(tokens(0, 1, [9]))])).toEqual([routed(tokens(0, 0, [5, 9]))]);
+  expect(joinedTokens([tokens(0, 0, [5])], [routed(tokens(0, 1, [9]))])[0]!.routes).toBeUndefined();
+});
+
 test("what follows is joined, attempt by attempt", () => {
   const before = [tokens(0, 0, [5, 6]), tokens(2, 0, [7])];
   const after = [tokens(2, 1, [8, 9], 1), tokens(1, 0, [4]), tokens(0, 2, [])];

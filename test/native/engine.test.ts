@@ -1,15 +1,68 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
-import { Engine, type Generations, info, Trainer } from "../../lib/native/index.ts";
+import { Engine, Generations, info, Trainer } from "../../lib/native/index.ts";
 import {
   bareEngine,
   engineOptions,
   modelConfig,
   request,
+  stepOptions,
   trainerAndGenerations,
   trainerOptions,
   VOCABULARY,
 } from "./small-model.ts";
+
+describe("routes of a mixture", () => {
+  const mixture = JSON.stringify({
+    ...JSON.parse(modelConfig),
+    model_type: "mixtral",
+    num_local_experts: 5,
+    num_experts_per_tok: 2,
+  });
+
+  test("are reported row by row, and with them a step counts what it replaced", async () => {
+    const trainer = new Trainer(mixture, { ...trainerOptions, device: "cpu" });
+    const options = { ...engineOptions, device: "cpu", routes: true } as const;
+    const generations = new Generations((handlers) => new Engine(mixture, options, handlers));
+    await trainer.initialize(3n);
+    await trainer.publish(generations.engine);
+    const { prompt } = request(1);
+    const [completion] = await generations.generate(request(1, { count: 1, maxTokens: 9, stopIds: [] }));
+    const { width, bytes } = completion!.routes!;
+    expect([width, bytes.length]).toEqual([4, 4 * (prompt.length + 8)]);
+    for (let i = 0; i < bytes.length; i += 2)
+      expect(bytes[i]! < bytes[i + 1]! && bytes[i + 1]! < 5).toBe(true);
+    const tokens = Int32Array.of(...prompt, ...completion!.tokens);
+    const behaviorLogprobs = new Float32Array(tokens.length);
+    behaviorLogprobs.set(completion!.logprobs, prompt.length);
+    const mask = new Uint8Array(tokens.length).fill(1, prompt.length);
+    const routes = new Uint8Array(4 * tokens.length).fill(255);
+    routes.set(bytes);
+    const advantages = Float32Array.of(1);
+    const batch = { tokens, mask, cuSeqlens: Int32Array.of(0, tokens.length), behaviorLogprobs, advantages };
+    const report = await trainer.step({ ...batch, routes }, { ...stepOptions, lr: 0 });
+    const choices = tokens.length - 1 + completion!.tokens.length; // of the first layer and of the last
+    expect(report).toMatchObject({ givenRoutes: choices, replacedRoutes: 0 });
+    expect(report.logprobs.subarray(prompt.length)).toEqual(completion!.logprobs);
+    const other = routes.map((byte, i) => (byte === 255 ? 255 : 2 + (i % 2)));
+    const forced = await trainer.step({ ...batch, routes: other }, { ...stepOptions, lr: 0 });
+    expect(forced.replacedRoutes).toBeGreaterThan(choices / 2);
+    expect(forced.logprobs).not.toEqual(report.logprobs);
+    await expect(trainer.step({ ...batch, routes: routes.subarray(1) }, stepOptions)).rejects.toThrow(
+      /routes has \d+ entries/,
+    );
+    await generations.close();
+    await trainer.close();
+  });
+
+  test("are refused of a dense model", () => {
+    const options = { ...engineOptions, routes: true };
+    const handlers = { onMessage: () => {}, onError: () => {} };
+    expect(() => new Engine(modelConfig, options, handlers)).toThrow(
+      /routes are to be recorded, but llama has no experts/,
+    );
+  });
+});
 
 describe("an engine with weights", () => {
   let trainer: Trainer;

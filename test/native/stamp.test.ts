@@ -26,6 +26,7 @@ const face = [
   "group-face.ts",
   "model-face.ts",
   "receiver-face.ts",
+  "route-face.ts",
   "teacher-face.ts",
 ].map((file) => readFileSync(`lib/native/${file}`, "utf8"));
 

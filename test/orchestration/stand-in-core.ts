@@ -54,6 +54,8 @@ export class StandInTrainer implements TrainerFace {
       loss: 1,
       policyLoss: 1,
       routerLoss: 0,
+      givenRoutes: 0,
+      replacedRoutes: 0,
       gradNorm: 1,
       gradScale: 1,
       updateNorm: 1,

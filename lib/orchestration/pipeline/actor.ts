@@ -159,7 +159,7 @@ function toRollout(
   prompt: Prompt,
   options: ActorOptions,
 ): Rollout {
-  const { tokens, logprobs, entropies, versions, oldestKvVersions, attempt, finish } = completion;
+  const { tokens, logprobs, entropies, versions, oldestKvVersions, routes, attempt, finish } = completion;
   return {
     problem: request.problem,
     attempt,
@@ -169,6 +169,7 @@ function toRollout(
     entropies,
     versions,
     oldestKvVersions,
+    ...(routes && { routes }),
     finish,
     text,
     ...(textless > 0 && { textlessTokens: textless }),

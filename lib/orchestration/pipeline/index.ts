@@ -42,5 +42,5 @@ export {
   trainBatch,
 } from "./step-trainer.ts";
 export { taughtBatch } from "./teacher-advantages.ts";
-export { type AssembledBatch, assembleBatch } from "./training-batch.ts";
+export { type AssembledBatch, assembleBatch, laidRoutes } from "./training-batch.ts";
 export { type JudgedGroup, verifyGroups } from "./verification.ts";

@@ -202,6 +202,8 @@ class BatchReport {
       weightNorm: last.weightNorm,
       skipped: taken.length === 0,
       nonFiniteSequence: this.#nonFiniteSequence,
+      givenRoutes: sum("givenRoutes"),
+      replacedRoutes: sum("replacedRoutes"),
       microBatches: sum("microBatches"),
       trainedTokens: sum("trainedTokens"),
       packedTokens: sum("packedTokens"),
@@ -228,6 +230,8 @@ class BatchReport {
 }
 
 type SummedField =
+  | "givenRoutes"
+  | "replacedRoutes"
   | "microBatches"
   | "trainedTokens"
   | "packedTokens"

@@ -198,10 +198,13 @@ export async function taughtStep(
 ): Promise<{ readonly batch: AssembledBatch; readonly options: StepOptions }> {
   const compares = recipe.teacher?.divergence !== undefined || hasFullKl(recipe.objective);
   if (teach === undefined || !compares || batch.rollouts.length === 0) return { batch, options };
-  const { logprobs: _, ...distributions } = await teach(batch.data);
+  const { logprobs: _, ...distributions } = await teach(unrouted(batch.data));
   const taught = { ...batch, data: { ...batch.data, ...distributions } };
   return { batch: taught, options: { ...options, ...teacherTerm(recipe) } };
 }
+
+/** For other weights, or another model: their own routers choose. */
+const unrouted = ({ routes: _, ...data }: TrainingBatch): TrainingBatch => data;
 
 async function timedScores<T>(
   data: TrainingBatch,
@@ -210,7 +213,7 @@ async function timedScores<T>(
 ): Promise<{ readonly scores: T; readonly seconds: number } | undefined> {
   if (score === undefined) return undefined;
   const begun = clock.now();
-  const scores = await score(data);
+  const scores = await score(unrouted(data));
   return { scores, seconds: (clock.now() - begun) / 1000 };
 }
 
@@ -242,7 +245,7 @@ export function stepOptions(
     lr,
     muonLr: 0,
     ...(corrects !== "none" && { correction: { kind: corrects, low, high } }),
-    ...(router && { router }),
+    ...(router && { router: { balanceCoef: router.balanceCoef, zCoef: router.zCoef } }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { TrainingBatch } from "../../native/face.ts";
-import type { ScoredRollout } from "../../records.ts";
+import type { Rollout, ScoredRollout } from "../../records.ts";
 import { trainedMembers } from "../../rewards/index.ts";
 import type { SettledGroup } from "./grouper.ts";
 
@@ -75,5 +75,34 @@ function laidDown(rollouts: readonly ScoredRollout[]) {
     cuSeqlens[i + 1] = at;
     advantages[i] = advantage;
   });
-  return { tokens, cuSeqlens, mask, behaviorLogprobs, advantages, tokenAdvantages };
+  const routes = laidRoutes(
+    rollouts.map(({ rollout }) => rollout),
+    cuSeqlens,
+  );
+  return {
+    tokens,
+    cuSeqlens,
+    mask,
+    behaviorLogprobs,
+    advantages,
+    tokenAdvantages,
+    ...(routes && { routes }),
+  };
+}
+
+/** A byte of a row that has no routes: the router chooses (csrc/model/routes.h). */
+const NO_ROUTE = 255;
+
+/** [T, width] routes of the rollouts' rows; undefined if no rollout has any. */
+export function laidRoutes(
+  rollouts: readonly Pick<Rollout, "routes">[],
+  cuSeqlens: Int32Array,
+): Uint8Array | undefined {
+  const width = rollouts.find(({ routes }) => routes !== undefined)?.routes?.width;
+  if (width === undefined) return undefined;
+  const laid = new Uint8Array(cuSeqlens.at(-1)! * width).fill(NO_ROUTE);
+  rollouts.forEach(({ routes }, i) => {
+    if (routes !== undefined) laid.set(routes.bytes, cuSeqlens[i]! * width);
+  });
+  return laid;
 }

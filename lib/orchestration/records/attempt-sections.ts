@@ -1,4 +1,6 @@
 import type { AttemptTokens } from "../../native/attempt-tokens.ts";
+import { joinedBytes, rowsFrom, rowsOf } from "../../native/routes.ts";
+import type { Routes } from "../../records.ts";
 import { type Message, type Section, sectionOf } from "../../streams/index.ts";
 import { expandedRuns, versionRuns } from "./version-runs.ts";
 
@@ -16,7 +18,28 @@ export function attemptSections(all: readonly AttemptTokens[]): Record<string, S
     entropies: joined(Float32Array, all, "entropies"),
     versions: Uint32Array.from(versionRuns(joined(Uint32Array, all, "versions"))),
     oldestKv: Uint32Array.from(versionRuns(joined(Uint32Array, all, "oldestKv"))),
+    ...routeSections(all.map(({ routes }) => routes)),
   };
+}
+
+/** Routes of several attempts as arrays of a message: rows of each, and the bytes of all; nothing where none has any. */
+export function routeSections(all: readonly (Routes | undefined)[]): Record<string, Section> {
+  const routes = joinedBytes(all);
+  return routes.length === 0 ? {} : { routeRows: Int32Array.from(all, rowsOf), routes };
+}
+
+/** Decodes the arrays that routeSections wrote, into an entry per attempt. */
+export function routesIn(message: Message, attempts: number): (Routes | undefined)[] {
+  if (!Object.hasOwn(message.sections, "routeRows")) return new Array(attempts);
+  const rows = sectionOf(message, "routeRows", "i32");
+  const bytes = sectionOf(message, "routes", "u8");
+  const width = bytes.length / rows.reduce((sum, n) => sum + n, 0);
+  let end = 0;
+  return Array.from(rows, (n) => {
+    const begin = end;
+    end += n;
+    return n === 0 ? undefined : rowsFrom({ width, bytes }, begin, end);
+  });
 }
 
 /**
@@ -32,6 +55,7 @@ export function attemptTokens(message: Message): AttemptTokens[] {
   const entropies = sectionOf(message, "entropies", "f32");
   const versions = expandedRuns(sectionOf(message, "versions", "u32"), tokens.length);
   const oldestKv = expandedRuns(sectionOf(message, "oldestKv", "u32"), tokens.length);
+  const routes = routesIn(message, attempts.length);
   let end = 0;
   return Array.from(attempts, (attempt, i) => {
     const begin = end;
@@ -44,6 +68,7 @@ export function attemptTokens(message: Message): AttemptTokens[] {
       entropies: entropies.slice(begin, end),
       versions: versions.slice(begin, end),
       oldestKv: oldestKv.slice(begin, end),
+      ...(routes[i] && { routes: routes[i] }),
       finish: finish[i]!,
     };
   });

@@ -1,5 +1,6 @@
 /** Records that a run writes and reads. */
 
+export { decodeIds, decodeLogprobs } from "./encoded-arrays.ts";
 export {
   EventLog,
   hashRollout,
@@ -27,8 +28,6 @@ export {
 } from "./restored-groups.ts";
 export {
   cutRolloutRecord,
-  decodeIds,
-  decodeLogprobs,
   noRecordOf,
   type RecordedGroup,
   type RecordedRollout,

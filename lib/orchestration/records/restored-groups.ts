@@ -1,11 +1,10 @@
 import type { Recipe } from "../../config/index.ts";
 import { HoneError } from "../../errors.ts";
-import type { Episode, Rollout, ScoredRollout, Verdict } from "../../records.ts";
+import type { Episode, Rollout, Routes, ScoredRollout, Verdict } from "../../records.ts";
 import { type GroupRequest, ReplayBuffer, type ReplayedGroup, type SettledGroup } from "../pipeline/index.ts";
+import { decodeBytes, decodeIds, decodeLogprobs } from "./encoded-arrays.ts";
 import { givenOf } from "./logged-episode.ts";
 import {
-  decodeIds,
-  decodeLogprobs,
   type RecordedGroup,
   type RecordedRollout,
   type RecordedStep,
@@ -33,14 +32,21 @@ export function restoredRequest(recorded: RecordedGroup): GroupRequest {
   };
 }
 
-/** Recorded rollouts, without texts and entropies, which a record lacks. */
-export function restoredRollouts(group: RecordedGroup): Pick<RestoredGroup, "rollouts" | "lines"> {
+/**
+ * Recorded rollouts, without texts and entropies, which a record lacks, and with routes if the recipe replays them.
+ * Throws HONE_ERR_USAGE if it does and the record has none.
+ */
+export function restoredRollouts(
+  group: RecordedGroup,
+  recipe: Recipe,
+): Pick<RestoredGroup, "rollouts" | "lines"> {
   const { problem } = restoredRequest(group);
   const promptTokens = decodeIds(group.prompt);
   const lines = new Map<Rollout, RecordedRollout>();
   const rollouts = group.rollouts.map((line) => {
     const tokens = decodeIds(line.tokens);
     const { attempt, finish, given } = line;
+    const routes = recipe.objective.router?.replay === true && restoredRoutes(group, line, tokens.length);
     const rollout: Rollout = {
       problem,
       attempt,
@@ -55,11 +61,28 @@ export function restoredRollouts(group: RecordedGroup): Pick<RestoredGroup, "rol
       submittedMs: 0,
       finishedMs: 0,
       ...(given && { episode: restoredEpisode(given, tokens.length, line.verdict) }),
+      ...(routes && { routes }),
     };
     lines.set(rollout, line);
     return rollout;
   });
   return { rollouts, lines };
+}
+
+function restoredRoutes(
+  { domain, problem, prompt }: RecordedGroup,
+  { attempt, routes }: RecordedRollout,
+  tokens: number,
+): Routes | undefined {
+  if (tokens === 0) return undefined;
+  if (routes === undefined)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `objective.router.replay is true; the record has no routes of ${domain} problem ${problem}, attempt ${attempt}`,
+      { hint: "Only runs with objective.router.replay record the experts that tokens went to; ask without." },
+    );
+  const bytes = decodeBytes(routes);
+  return { width: bytes.length / (decodeIds(prompt).length + tokens - 1), bytes };
 }
 
 /** A recorded episode, without its text, which the record lacks. */
@@ -69,9 +92,9 @@ function restoredEpisode(runs: readonly number[], length: number, verdict: Verdi
 }
 
 /** A group with its recorded rewards and advantages, whether rules, other groups of its step or hooks produced them. */
-export function restoredGroup(recorded: RecordedGroup): RestoredGroup {
+export function restoredGroup(recorded: RecordedGroup, recipe: Recipe): RestoredGroup {
   const request = restoredRequest(recorded);
-  const { rollouts, lines } = restoredRollouts(recorded);
+  const { rollouts, lines } = restoredRollouts(recorded, recipe);
   const members = [...lines].flatMap(([rollout, line]) => scored(rollout, line));
   const { solveRate, submittedVersion, dropped } = recorded;
   const group = { problem: request.problem, rollouts: members, solveRate, submittedVersion };
@@ -98,19 +121,19 @@ export async function restoredBuffer(dir: string, recipe: Recipe, steps: number)
   const there = new Set(recordedSteps(dir));
   for (let step = Math.max(1, steps - replayBuffer.maxAge + 1); step <= steps; ++step) {
     if (!there.has(step)) throw notRecorded(dir, step, steps);
-    groups.push(...(await trainedIn(dir, step)));
+    groups.push(...(await trainedIn(dir, recipe, step)));
   }
   return new ReplayBuffer(recipe, groups);
 }
 
 /** Groups that a step trained first; empty if its update was skipped. */
-async function trainedIn(dir: string, step: number): Promise<ReplayedGroup[]> {
+async function trainedIn(dir: string, recipe: Recipe, step: number): Promise<ReplayedGroup[]> {
   const groups: ReplayedGroup[] = [];
   for await (const line of readRolloutRecord(dir, step)) {
     if ("schema" in line) {
       if ((line as RecordedStep).trained?.skipped !== false) return [];
     } else if (line.dropped === undefined && line.first === undefined)
-      groups.push({ ...restoredGroup(line), first: step - 1 });
+      groups.push({ ...restoredGroup(line, recipe), first: step - 1 });
   }
   return groups;
 }

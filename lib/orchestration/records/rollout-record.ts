@@ -36,6 +36,7 @@ import {
   type UpdateReport,
 } from "../pipeline/index.ts";
 import { rlOptimizer } from "../setup/index.ts";
+import { encode } from "./encoded-arrays.ts";
 import { givenRuns } from "./logged-episode.ts";
 import { versionRuns } from "./version-runs.ts";
 
@@ -77,7 +78,7 @@ export interface RecordedGroup {
   readonly dropped?: DropReason;
   /** Group from the replay buffer: its first step as in steps.jsonl, which set its rewards and advantages. */
   readonly first?: number;
-  /** Ids, int32 (see {@link decodeIds}). */
+  /** Ids, int32 (encoded-arrays.ts). */
   readonly prompt: string;
   readonly rollouts: readonly RecordedRollout[];
 }
@@ -95,6 +96,8 @@ export interface RecordedRollout {
   readonly oldestKv: readonly number[];
   /** Ranges [begin, end, begin, end, ...] of an episode's observation tokens; the loss excludes them. */
   readonly given?: readonly number[];
+  /** Bytes in base64, as many for each row; with `objective.router.replay`. */
+  readonly routes?: string;
   readonly verdict: Verdict;
   /** Reward after shaping; absent without a verdict. The trainer takes the advantage in float32. */
   readonly reward?: number;
@@ -300,10 +303,23 @@ function groupLine(
   };
 }
 
-function sampled({ attempt, finish, tokens, logprobs, versions, oldestKvVersions, episode }: Rollout) {
+function sampled({
+  attempt,
+  finish,
+  tokens,
+  logprobs,
+  versions,
+  oldestKvVersions,
+  episode,
+  routes,
+}: Rollout) {
   const arrays = { tokens: encode(tokens), logprobs: encode(logprobs) };
   const runs = { versions: versionRuns(versions), oldestKv: versionRuns(oldestKvVersions) };
-  return { attempt, finish, ...arrays, ...runs, ...(episode && { given: givenRuns(episode.given) }) };
+  const parts = {
+    ...(episode && { given: givenRuns(episode.given) }),
+    ...(routes && { routes: encode(routes.bytes) }),
+  };
+  return { attempt, finish, ...arrays, ...runs, ...parts };
 }
 
 function judged(scored: ScoredRollout | undefined) {
@@ -378,20 +394,6 @@ function updateOf({ data, report, updates }: PolicyUpdate, sequence: number) {
   }
   return { groups: data.groups!, sequences: data.sequences, tokens: report.trainedTokens };
 }
-
-/** Little-endian 32-bit words in base64. */
-function encode(words: Int32Array | Float32Array): string {
-  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString("base64");
-}
-
-function words(text: string): ArrayBuffer {
-  const bytes = Buffer.from(text, "base64");
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
-}
-
-export const encodeIds = (ids: Int32Array): string => encode(ids);
-export const decodeIds = (text: string): Int32Array => new Int32Array(words(text));
-export const decodeLogprobs = (text: string): Float32Array => new Float32Array(words(text));
 
 function writeAll(fd: number, text: string): void {
   const bytes = Buffer.from(text);

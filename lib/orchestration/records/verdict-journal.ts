@@ -11,9 +11,9 @@ import { objectOfLine, textLines } from "../../shared/files/text-lines.ts";
 import type { SettledGroup } from "../pipeline/index.ts";
 import { rewardPlans, type Verifiers } from "../setup/index.ts";
 import { DiskSet } from "./disk-set.ts";
+import { decodeIds, encodeIds } from "./encoded-arrays.ts";
 import { type CompletionKeys, type JournalLine, type JudgedProblem, takenGroup } from "./journal-lines.ts";
 import { beginning } from "./problem-identity.ts";
-import { decodeIds, encodeIds } from "./rollout-record.ts";
 
 /** A completion to be judged, and its prompt where it is a rollout. */
 type Judged = VerificationRequest & Partial<Pick<Rollout, "promptTokens" | "episode">>;

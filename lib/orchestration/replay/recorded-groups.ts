@@ -35,7 +35,8 @@ export interface Hooked {
 /**
  * The recorded groups of a step with rewards, advantages and filter recomputed under `recipe`, from the recorded
  * verdicts and lengths; a group that a hook dropped stays dropped, and the rewards and advantages of a hook stay in
- * place. Replayed groups keep the recorded rewards and advantages of their first step.
+ * place. Replayed groups keep the recorded rewards and advantages of their first step. Throws HONE_ERR_USAGE if the
+ * recipe replays routes that the record lacks.
  */
 export function settleRecorded(
   groups: readonly RecordedGroup[],
@@ -49,12 +50,12 @@ export function settleRecorded(
   );
   const weights = given(settled, hooked.advantages ?? new Map());
   const places = new Map(fresh.map((recorded, i) => [recorded, weights[i]!]));
-  return groups.map((recorded) => places.get(recorded) ?? restoredGroup(recorded));
+  return groups.map((recorded) => places.get(recorded) ?? restoredGroup(recorded, recipe));
 }
 
 function settledAgain(recorded: RecordedGroup, recipe: Recipe, hooked: Hooked): ResettledGroup {
   const shaping = shapingOptions(recipe);
-  const { rollouts, lines } = restoredRollouts(recorded);
+  const { rollouts, lines } = restoredRollouts(recorded, recipe);
   const verdicts = recorded.rollouts.map(({ verdict }): Verdict => verdict);
   const judged = settle(restoredRequest(recorded), rollouts, verdicts, shaping);
   const rewards = hooked.rewards?.get(recorded.group);

@@ -60,8 +60,9 @@ export function engineOptions(
   tokenBytes: () => readonly Uint8Array[],
   use: "training" | "evaluation" = "training",
 ): EngineOptions {
-  const { engine, rollouts, seed, device } = recipe;
+  const { engine, rollouts, seed, device, objective } = recipe;
   const needed = rollouts.stopStrings.length > 0;
+  const routed = use === "training" && objective.router?.replay === true;
   return {
     ...engine,
     maxContext: use === "training" ? maxContext(recipe) : evaluationContext(recipe),
@@ -70,6 +71,7 @@ export function engineOptions(
     arithmetic,
     device,
     ...(needed && { tokenBytes: tokenBytes() }),
+    ...(routed && { routes: true }),
   };
 }
 

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { systemClock } from "../../../lib/clock.ts";
-import type { StepOptions, StepReport } from "../../../lib/native/face.ts";
+import { type Clock, systemClock } from "../../../lib/clock.ts";
+import type { RecipeInput } from "../../../lib/config/index.ts";
+import type { StepOptions, StepReport, TrainingBatch } from "../../../lib/native/face.ts";
 import type { StepBatch } from "../../../lib/orchestration/pipeline/batcher.ts";
 import { EntropyControl } from "../../../lib/orchestration/pipeline/entropy-control.ts";
 import { ReplayBuffer } from "../../../lib/orchestration/pipeline/replay-buffer.ts";
-import { type StepOutcome, trainSteps } from "../../../lib/orchestration/pipeline/step-trainer.ts";
+import {
+  type FrozenScores,
+  type StepOutcome,
+  trainSteps,
+} from "../../../lib/orchestration/pipeline/step-trainer.ts";
 import { rolloutOf, settledOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { StandInTrainer, standInCore } from "../stand-in-core.ts";
@@ -19,11 +24,25 @@ async function train(
   batches: readonly StepBatch[],
   bad: (step: number) => Partial<StepReport> = () => ({}),
   training: object = {},
-  { clock = systemClock, onBatch = () => {}, onOutcome = () => {} } = {},
+  {
+    clock = systemClock,
+    onBatch = () => {},
+    onOutcome = () => {},
+    frozen,
+    objective,
+  }: {
+    clock?: Clock;
+    onBatch?: () => void;
+    onOutcome?: () => void;
+    frozen?: FrozenScores;
+    objective?: RecipeInput["objective"];
+  } = {},
 ) {
   const options: StepOptions[] = [];
+  const trained: TrainingBatch[] = [];
   const trainer = new StandInTrainer({
-    onStep: (_, o, step) => {
+    onStep: (data, o, step) => {
+      trained.push(data);
       options.push(o);
       return bad(step);
     },
@@ -32,7 +51,10 @@ async function train(
   const engine = standInCore().engine("", { maxRunning: 1, pages: 1 } as never, {} as never);
   Object.assign(engine, { take: (version: number) => published.push(version) });
   const afterPublication = () => {};
-  const recipe = smallRecipe({ steps: 9, ...training }, { optimizer: { warmupSteps: 50 } });
+  const recipe = smallRecipe(
+    { steps: 9, ...training },
+    { optimizer: { warmupSteps: 50 }, ...(objective && { objective }) },
+  );
   const parts = {
     recipe,
     buffer: new ReplayBuffer(recipe),
@@ -40,6 +62,7 @@ async function train(
     engine,
     clock,
     entropy: new EntropyControl({ entropyCoef: 0 }),
+    ...(frozen && { frozen }),
     afterPublication,
   };
   const source = (async function* () {
@@ -53,7 +76,7 @@ async function train(
     outcomes.push(outcome);
     onOutcome();
   }
-  return { outcomes, options, published };
+  return { outcomes, options, trained, published };
 }
 
 test("a step trains with the recipe's objective and publishes the next version", async () => {
@@ -65,6 +88,28 @@ test("a step trains with the recipe's objective and publishes the next version",
   expect(published).toEqual([1, 2]);
   expect(options[0]).toMatchObject({ objective: "gspo", clipLow: 3e-3, clipHigh: 4e-3, temperature: 1 });
   expect(options[0]!.lr).toBeCloseTo((2.5e-4 * 4) / 50, 15);
+});
+
+test("routes of the batch are the policy's: the reference routes by its own router", async () => {
+  const [scored, other] = [rolloutOf([1], [5, 2], 1), rolloutOf([1], [6, 2], -1)];
+  const routes = { width: 3, bytes: new Uint8Array(6) };
+  const group = settledOf(0, [{ ...scored, rollout: { ...scored.rollout, routes } }, other]);
+  const seen: TrainingBatch[] = [];
+  const reference = async (data: TrainingBatch) => {
+    seen.push(data);
+    return { logprobs: new Float32Array(data.tokens.length) };
+  };
+  const objective = { klCoef: 0.1, router: { replay: true, zCoef: 0.5 } };
+  const { trained, options } = await train(
+    [{ groups: [group], credits: 1 }],
+    undefined,
+    {},
+    { frozen: { reference }, objective },
+  );
+  expect(trained[0]!.routes).toHaveLength(3 * trained[0]!.tokens.length);
+  expect(seen[0]).not.toHaveProperty("routes");
+  expect(seen[0]!.tokens).toEqual(trained[0]!.tokens);
+  expect(options[0]!.router).toEqual({ balanceCoef: 0, zCoef: 0.5 });
 });
 
 test("without a kept group nothing is trained or published, and the step counts", async () => {

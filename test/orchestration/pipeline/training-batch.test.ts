@@ -27,6 +27,24 @@ test("prompts and responses end to end, mask and log-probs on the response, drop
   });
 });
 
+test("routes lie at the rows of their tokens; a row without any, a sequence's last among them, has bytes of 255", () => {
+  const bytes = (n: number, first: number) => Uint8Array.from({ length: 2 * n }, (_, i) => first + i);
+  const routed = (prompt: number[], tokens: number[], routes?: Uint8Array) => {
+    const scored = rolloutOf(prompt, tokens, 1);
+    return {
+      ...scored,
+      rollout: { ...scored.rollout, ...(routes && { routes: { width: 2, bytes: routes } }) },
+    };
+  };
+  const { data } = assembleBatch(
+    [settledOf(0, [routed([1, 2], [8], bytes(2, 1)), routed([1, 2], [9]), routed([3], [24], bytes(1, 60))])],
+    80,
+  );
+  const none = [255, 255];
+  expect([...data.routes!]).toEqual([1, 2, 3, 4, ...none, ...none, ...none, ...none, 60, 61, ...none]);
+  expect(assembleBatch([settledOf(0, [routed([1], [2])])], 80).data.routes).toBeUndefined();
+});
+
 test("masked rollouts count among the sequences and in their group, and are not laid down", () => {
   const masked = { ...rolloutOf([1, 2], [5, 6, 7], -1), masked: true };
   const finished = { ...rolloutOf([1, 2], [8], 1), masked: false };

@@ -11,9 +11,10 @@ const one = fc
     finish: fc.nat(3),
     length: fc.nat(20),
     version: fc.nat(9),
+    rows: fc.nat(4),
   })
   .map(
-    ({ attempt, from, finish, length, version }): AttemptTokens => ({
+    ({ attempt, from, finish, length, version, rows }): AttemptTokens => ({
       attempt,
       from,
       finish,
@@ -22,6 +23,9 @@ const one = fc
       entropies: Float32Array.from({ length }, (_, i) => i / 5),
       versions: Uint32Array.from({ length }, (_, i) => version + Math.floor(i / 6)),
       oldestKv: new Uint32Array(length).fill(version),
+      ...(rows > 0 && {
+        routes: { width: 3, bytes: Uint8Array.from({ length: 3 * rows }, (_, i) => i + attempt) },
+      }),
     }),
   );
 

@@ -69,7 +69,7 @@ const group = (number: number) =>
 test("a group is what it was: tokens, log-probs, versions, rewards and advantages", async () => {
   write(1, [group(3)]);
   const [recorded] = await lines(1);
-  const restored = restoredGroup(recorded!);
+  const restored = restoredGroup(recorded!, recipe(2));
   const was = group(3);
   expect(
     restored.group.rollouts.map(({ reward, advantage, verdict }) => ({ reward, advantage, verdict })),
@@ -91,10 +91,33 @@ test("one without a verdict stays out of the group, and keeps its place among th
   const [one, two] = recorded!.rollouts;
   const { reward: _, penalty: __, penaltyScale: ___, advantage: ____, ...bare } = two!;
   const lost = { ...bare, verdict: { status: "unscored", cause: "lost" } as const };
-  const restored = restoredGroup({ ...recorded!, rollouts: [one!, lost] });
+  const restored = restoredGroup({ ...recorded!, rollouts: [one!, lost] }, recipe(2));
   expect(restored.rollouts).toHaveLength(2);
   expect(restored.group.rollouts).toHaveLength(1);
   expect(restored.unscored).toEqual([two!.attempt]);
+});
+
+test("routes are restored where the recipe replays them, and asked for where the record has none", async () => {
+  const replaying = recipe(2, { objective: { router: { replay: true } } });
+  const [one, two] = [rolloutOf([1], [5, 2], 1.25), rolloutOf([1, 3], [6, 2], -0.75)];
+  const bytes = Uint8Array.from({ length: 3 * (one.rollout.promptTokens.length + 1) }, (_, i) => i);
+  const of = (routes: Uint8Array | undefined) =>
+    settledOf(
+      3,
+      [one, two].map((scored) => ({
+        ...scored,
+        rollout: { ...scored.rollout, ...(routes && { routes: { width: 3, bytes: routes } }) },
+      })),
+    );
+  write(1, [of(bytes)]);
+  write(2, [of(undefined)]);
+  const [[withRoutes], [without]] = [await lines(1), await lines(2)];
+  expect(restoredGroup(withRoutes!, replaying).rollouts[0]!.routes).toEqual({ width: 3, bytes });
+  expect(restoredGroup(withRoutes!, recipe(2)).rollouts[0]!.routes).toBeUndefined();
+  expect(without!.rollouts[0]!.routes).toBeUndefined();
+  expect(() => restoredGroup(without!, replaying)).toThrow(
+    /objective.router.replay is true; the record has no routes of .* attempt/,
+  );
 });
 
 test("a buffer has the kept groups of the last steps, without those of a skipped update or a step that trained nothing", async () => {

@@ -14,11 +14,10 @@ import type { RecipeInput } from "../../../lib/config/index.ts";
 import type { TrainingBatch } from "../../../lib/native/face.ts";
 import { createRun, type RunHooks } from "../../../lib/orchestration/index.ts";
 import type { StepOutcome } from "../../../lib/orchestration/pipeline/index.ts";
+import { decodeIds, decodeLogprobs } from "../../../lib/orchestration/records/encoded-arrays.ts";
 import { readEvents } from "../../../lib/orchestration/records/event-log.ts";
 import {
   cutRolloutRecord,
-  decodeIds,
-  decodeLogprobs,
   noRecordOf,
   type RecordedGroup,
   type RecordedStep,

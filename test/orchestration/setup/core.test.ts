@@ -21,6 +21,14 @@ test("bytes of tokens are handed over where stop strings are given", () => {
   expect(engineOptions(smallRecipe({}, { rollouts }), "f32", () => bytes).tokenBytes).toBe(bytes);
 });
 
+test("routes are recorded where training replays them, not in evaluation", () => {
+  const replaying = smallRecipe({}, { objective: { router: { replay: true } } });
+  expect(engineOptions(replaying, "f32", neverAsked).routes).toBe(true);
+  expect(engineOptions(replaying, "f32", neverAsked, "evaluation")).not.toHaveProperty("routes");
+  const balanced = smallRecipe({}, { objective: { router: { zCoef: 0.1 } } });
+  expect(engineOptions(balanced, "f32", neverAsked)).not.toHaveProperty("routes");
+});
+
 test("rows of the head's gradient are the recipe's, 2048 where it says nothing", () => {
   expect(trainerOptions(smallRecipe(), "f32").headRows).toBe(2048);
   expect(trainerOptions(smallRecipe({ headRows: 4096 }), "f32").headRows).toBe(4096);

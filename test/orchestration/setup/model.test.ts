@@ -74,18 +74,21 @@ describe("a new model", () => {
     expect(here.word).toBe(there.word);
   });
 
-  test.skipIf(noAddon !== undefined)("has routers where the objective has terms about them", async () => {
-    const recipeOf = (parts: object) =>
-      smallRecipe(
-        {},
-        {
-          model: { config: { width: 32, layers: 1, heads: 2, mlpWidth: 64, maxPositions: 128, ...parts } },
-          objective: { router: { balanceCoef: 0.01 } },
-        },
-      );
-    await expect(openModel(recipeOf({}))).rejects.toThrow(/objective.router is of mixtures of experts/);
-    await openModel(recipeOf({ experts: { count: 2, chosen: 1 } }));
-  });
+  test.skipIf(noAddon !== undefined).each([{ balanceCoef: 0.01 }, { replay: true }])(
+    "has routers where the objective has %j",
+    async (router) => {
+      const recipeOf = (parts: object) =>
+        smallRecipe(
+          {},
+          {
+            model: { config: { width: 32, layers: 1, heads: 2, mlpWidth: 64, maxPositions: 128, ...parts } },
+            objective: { router },
+          },
+        );
+      await expect(openModel(recipeOf({}))).rejects.toThrow(/objective.router is of mixtures of experts/);
+      await openModel(recipeOf({ experts: { count: 2, chosen: 1 } }));
+    },
+  );
 
   test("must have room for the tokenizer's vocabulary", async () => {
     const config = { width: 32, layers: 1, heads: 2, mlpWidth: 64, vocabulary: 100 };
