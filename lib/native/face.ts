@@ -1,6 +1,5 @@
-// The native core's interfaces in TypeScript. `engine.ts` and `trainer.ts` implement them over the addon;
-// other modules depend on the interfaces only. Typed arrays and flat options cross to C++, in one message per
-// engine step, not one per token.
+// The native core's interfaces in TypeScript, implemented by engine.ts and trainer.ts over the addon. Other modules depend
+// on the interfaces only. Typed arrays and flat options cross to C++, in one message per engine step, not per token.
 import type { SlopesModule, SlopesRequest } from "../custom-objective.ts";
 import type { DeviceName } from "../device.ts";
 import type { RecordHandler, TakenUp, TakenUpStats, TakesUp } from "./attempt-tokens.ts";
