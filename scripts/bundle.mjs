@@ -30,9 +30,12 @@ export const BUNDLED = [
 ];
 /** The modules of each program that starts often or must start fast. */
 const STARTS = {
-  verifier: ["verifier-main", "verifier-worker", "verifier-watchdog"].map(
-    (name) => `lib/rewards/pool/${name}`,
-  ),
+  verifier: ["verifier-main", "verifier-worker"].map((name) => `lib/rewards/pool/${name}`),
+  watchdog: ["lib/rewards/pool/verifier-watchdog"],
+  role: ["lib/fleet/role-main"],
+  actor: ["lib/fleet/actor"],
+  rank: ["lib/fleet/trainer-role", "lib/fleet/communicator-transport"],
+  judge: ["lib/fleet/verifier-host"],
   command: ["lib/cli/program"],
   recipe: ["lib/config/index"],
   api: ["lib/index"],

@@ -1,7 +1,6 @@
-import { z } from "zod";
 import type { ProblemSource } from "../data/index.ts";
+import { HoneError } from "../errors.ts";
 import type { ChatMessage, FinishReason, Problem, Verdict } from "../records.ts";
-import { checkedReference } from "./checked.ts";
 import { finalResponse } from "./final-response.ts";
 import { type RewardScale, scaledVerdict } from "./reward-scale.ts";
 import type { Completion } from "./verifier.ts";
@@ -31,14 +30,6 @@ export type RewardFunction = (input: RewardInput) => Rewarded | Promise<Rewarded
 /** Return type of a reward for one completion. */
 export type Rewarded = number | boolean | Verdict;
 
-const referenceSchema = z.object({
-  prompt: z.string(),
-  messages: z.array(z.looseObject({ role: z.string() })).optional(),
-  columns: z.record(z.string(), z.unknown()).optional(),
-  verifier: z.string(),
-  reference: z.unknown().optional(),
-});
-
 /** Reference of a problem judged by a recipe's rewards: everything that they may read about it. */
 export interface RewardedReference {
   readonly prompt: string;
@@ -51,9 +42,20 @@ export interface RewardedReference {
   readonly reference: unknown;
 }
 
-/** Throws HONE_ERR_DATA. */
-export const rewardedReference = (raw: unknown): RewardedReference =>
-  checkedReference(referenceSchema, raw, "reward", "{ prompt, verifier, reference }") as RewardedReference;
+/**
+ * Checks what rewardedProblem made, by hand: verifier processes start with this file, and a schema would load zod.
+ * Throws HONE_ERR_DATA.
+ */
+export function rewardedReference(raw: unknown): RewardedReference {
+  const { prompt, messages, columns, verifier, reference } = Object(raw) as Partial<RewardedReference>;
+  const isWhole =
+    typeof prompt === "string" &&
+    typeof verifier === "string" &&
+    (messages === undefined || Array.isArray(messages)) &&
+    (columns === undefined || (typeof columns === "object" && columns !== null));
+  if (isWhole) return { prompt, ...(messages && { messages }), ...(columns && { columns }), verifier, reference };
+  throw new HoneError("HONE_ERR_DATA", "reward: the reference is not { prompt, verifier, reference }");
+}
 
 export function rewardInput(
   { text, finish }: Completion,

@@ -1,16 +1,11 @@
 import { HoneError } from "../errors.ts";
 import type { CommunicatorOptions } from "../native/group-face.ts";
-import { Communicator, core } from "../native/index.ts";
 import { openStore, type StreamStore } from "../streams/index.ts";
-import { runActor } from "./actor.ts";
-import { connectRanks, openTransport } from "./communicator-transport.ts";
 import { PROCESS_EXIT, type RoleEnvironment } from "./environment.ts";
 import { fence } from "./heartbeat.ts";
 import { fleetSettings, weightsFolder } from "./membership.ts";
 import { type FleetSettings, REGISTERS } from "./names.ts";
 import { type RoleFacts, RoleMetrics, type RoleMetricsOptions } from "./role-metrics.ts";
-import { runTrainer } from "./trainer-role.ts";
-import { runVerifierHost } from "./verifier-host.ts";
 
 /**
  * Runs the role that the environment names until `signal` aborts. Resolves with the exit code; `say` receives the
@@ -51,7 +46,12 @@ interface RoleParts {
   readonly onFacts: (facts: () => RoleFacts) => void;
 }
 
+// Each role imports what it alone needs when it begins, so that no process loads what another one runs.
+
 async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { connectRanks, openTransport } = await import("./communicator-transport.ts");
+  const { Communicator, core } = await import("../native/index.ts");
+  const { runTrainer } = await import("./trainer-role.ts");
   const { store, settings, signal, onFacts } = parts;
   const folder = await weightsFolder(store);
   const transport = openTransport({ store, core, settings, folder, host, signal });
@@ -69,6 +69,9 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
 }
 
 async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { openTransport } = await import("./communicator-transport.ts");
+  const { core } = await import("../native/index.ts");
+  const { runActor } = await import("./actor.ts");
   const { store, settings, signal, onFacts } = parts;
   const folder = await weightsFolder(store);
   const transport = openTransport({ store, core, settings, folder, host, signal });
@@ -78,6 +81,7 @@ async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts):
 
 /** Runs a verifier host, which never loads the addon and needs no GPU. */
 async function judge({ rank, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
+  const { runVerifierHost } = await import("./verifier-host.ts");
   const { store, signal, onFacts } = parts;
   const at = host === undefined ? {} : { host };
   await runVerifierHost({ store, index: rank, generation: epoch, ...at, onFacts, signal });
