@@ -46,7 +46,7 @@ const BY_OTHERS: Readonly<Record<string, string | readonly [file: string, which:
 const PARSED: readonly (readonly [command: RegExp, why: string])[] = [
   [/hone build --cuda/, "CUDA's compiler"],
   [
-    /^npx hone (?:init sums|run recipe\.mjs --set training\.steps=100|agent recipe|data useful|sweep recipe\.mjs|track \w+ runs\/sorting|compare results|traces results|bench --device)/,
+    /^npx hone (?:init sums|run recipe\.mjs --set training\.steps=100|agent recipe|data useful|sweep recipe\.mjs|track \w+ runs\/sorting|compare results|traces results|bench --device|launch \w+ recipe)/,
     "examples of verbs that test/cli and test/e2e run with other arguments",
   ],
   [/hone verify --domain logic/, "test/scripts/agreement.test.ts judges labelled cases so"],
@@ -109,6 +109,8 @@ const run = (line: string) => {
 };
 /** 4: random weights may give no group whose rewards differ. */
 const RUN_ENDS = [0, 4];
+/** 3: a plan that does not fit says so. */
+const endsOf = (line: string, runs: boolean) => (runs ? RUN_ENDS : line.includes("hone plan") ? [0, 3] : [0]);
 
 /** What each page's commands need, in the order in which they are typed. */
 const HERE: readonly Typed[] = [
@@ -150,7 +152,7 @@ const HERE: readonly Typed[] = [
   {
     page: "docs/reference/commands.md",
     which:
-      /hone (?:verify|status|check|launch|data (?:check|count)|replay|report|runs|diff|rescore|rollouts|samples|convert|export|score|tokenize|doctor|schema|completion|plan)/,
+      /hone (?:verify|status|check|data (?:check|count)|replay|report|runs|diff|rescore|rollouts|samples|convert|export|score|tokenize|doctor|schema|completion|plan)/,
     set: FEW,
     before: () => {
       writeFileSync(at("recipe.mjs"), filesOf("README.md")["recipe.mjs"]!);
@@ -215,7 +217,7 @@ beforeAll(() => {
   writeFileSync(at("bin/npx"), `#!/bin/sh\nshift\nexec ${words} "$@"\n`);
   writeFileSync(
     at("bin/npm"),
-    `#!/bin/sh\nshift 3\nexec '${process.execPath}' '${join(ROOT, "dist/recipes/quickstart.js")}' "$@"\n`,
+    `#!/bin/sh\nshift 3 # run quickstart --\nexec '${process.execPath}' '${join(ROOT, "dist/recipes/quickstart.js")}' "$@"\n`,
   );
   for (const name of ["npx", "npm"]) chmodSync(at("bin", name), 0o755);
   symlinkSync(join(ROOT, "recipes"), at("recipes"));
@@ -234,9 +236,10 @@ test.skipIf(folder === "").each(HERE)("$page: its commands do what it says", (ty
   const texts = lines.map((line) => {
     const runs = /hone (?:run|sweep)|npm run quickstart/.test(line) && !/--list/.test(line);
     const words = runs ? asWords(set).map((word) => `'${word}'`) : [];
-    const again = runs && !/hone sweep|--dir/.test(line) ? ["--overwrite"] : [];
+    const isNamed = /hone sweep|--dir/.test(line);
+    const again = !runs || isNamed ? [] : line.startsWith("npm") ? ["--dir", "runs/own"] : ["--overwrite"];
     const { status, stdout, stderr } = typedAs([line, ...words, ...again].join(" "));
-    expect(runs ? RUN_ENDS : [0], `${line}\n${stdout}\n${stderr}`).toContain(status);
+    expect(endsOf(line, runs), `${line}\n${stdout}\n${stderr}`).toContain(status);
     return `${line}\n${stdout}${stderr}`;
   });
   expect(texts.join("\n")).toMatch(says);
