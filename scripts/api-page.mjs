@@ -22,6 +22,7 @@ export function readApi(entries = ENTRIES) {
   const program = ts.createProgram(
     entries.map(([, file]) => root + file),
     options,
+    cachingHost(options),
   );
   const declarations = new Map();
   const undocumented = [];
@@ -39,6 +40,19 @@ export function readApi(entries = ENTRIES) {
     return `## ${name}\n\n${parts.join("\n")}`;
   });
   return { page: [HEAD, ...sections].join("\n"), undocumented };
+}
+
+/** The sources read, which programs with the same options share: those of Node's types and of the language are most. */
+const sources = new Map();
+
+function cachingHost(options) {
+  const host = ts.createCompilerHost(options, true);
+  const read = host.getSourceFile;
+  host.getSourceFile = (file, ...rest) => {
+    if (!sources.has(file)) sources.set(file, read(file, ...rest));
+    return sources.get(file);
+  };
+  return host;
 }
 
 function readOptions() {

@@ -11,8 +11,8 @@ import { Dice } from "../fixtures/math-dice.ts";
 import { DRESSES, type Dress, NUMBER_DRESSES } from "../fixtures/math-rewritings.ts";
 import { longest } from "../long.ts";
 
-const SCALE = longest ? 10 : 1;
-const REWRITINGS = 3000 * SCALE;
+const SCALE = longest ? 20 : 1;
+const REWRITINGS = 1500 * SCALE;
 
 function accepted(gold: string, answer: string): boolean {
   const verdict = math.verify(

@@ -5,7 +5,7 @@ import { advise } from "../../lib/plan/advice.ts";
 import { CHANGES } from "../../lib/plan/changes.ts";
 import { fits } from "../../lib/plan/measured.ts";
 import { measureMemory } from "../../lib/plan/memory.ts";
-import { long } from "../long.ts";
+import { longest } from "../long.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const GIB = 2 ** 30;
@@ -39,7 +39,7 @@ const CARDS: readonly (readonly [model: string, gib: number])[] = [
   ["Qwen3-4B", 24],
 ];
 
-test.each(long ? CARDS : CARDS.slice(0, 2))(
+test.each(longest ? CARDS : CARDS.slice(0, 2))(
   "%s on %i GiB: every proposal fits, and no part of it can be spared",
   (model, gib) => {
     const recipe = published(model, { evaluation: { everySteps: 5 }, checkpoint: { keepBest: 1 } });
@@ -70,7 +70,7 @@ const TRIED: readonly (readonly [model: string, gib: number])[] = [
   ["Qwen3-0.6B", 7],
   ["Qwen3-4B", 24],
 ];
-test.each(long ? TRIED : TRIED.slice(0, 1))(
+test.each(longest ? TRIED : TRIED.slice(0, 1))(
   "%s on %i GiB: proposals come in the order of their cost, and nothing cheaper fits",
   (model, gib) => {
     const recipe = published(model);
