@@ -35,12 +35,13 @@ const SETTINGS = {
   "checkpoint.everySteps": 0,
   "evaluation.problemsPerDomain": 1,
   "evaluation.attempts": 1,
+  ...(smoke && { "training.groupsPerStep": 4 }),
 };
 const WAYS = [
   { name: "one process", settings: {} },
   { name: "an actor and a trainer", settings: { actors: 1, trainers: 1 } },
   { name: "two actors and two trainers", settings: { actors: 2, trainers: 2 } },
-];
+].slice(0, smoke ? 2 : 3);
 const marks = pathToFileURL(path.join(root, "bench/fleet-marks.mjs")).href;
 
 const lines = (file) =>
