@@ -43,6 +43,7 @@ test("tests that start processes or servers are repeated, tests of numbers never
   const starts = 'import { spawn } from "node:child_process";';
   expect(isRetried("test/e2e/chaos.test.ts", "")).toBe(true);
   expect(isRetried("test/cli/main.test.ts", starts)).toBe(true);
+  expect(isRetried("test/cli/session-evaluation.test.ts", "")).toBe(true);
   expect(isRetried("test/contract/sharded-trainers.test.ts", starts)).toBe(false);
   expect(isRetried("test/rewards/length-penalty.test.ts", "")).toBe(false);
 });
