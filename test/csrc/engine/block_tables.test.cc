@@ -1,5 +1,5 @@
-// Rows and what is in them. Tried mutants, all killed: a row's pages written at the start of the table; a closed row
-// not given out again; a row closed twice.
+// Which rows block tables give out, and their contents. Tried mutants, all killed: a row's pages written at the start of
+// the table; a closed row not given out again; a row closed twice.
 #include "engine/block_tables.h"
 
 #include <set>
@@ -33,7 +33,7 @@ TEST(every_row_is_given_out_once_until_it_is_closed) {
   const int32_t second = rows[1], fourth = rows[3];
   tables.close(rows[1]);
   EXPECT_EQ(rows[1], -1);
-  tables.close(rows[1]);  // nothing more to give back
+  tables.close(rows[1]);  // closing a row twice has no effect
   tables.close(rows[3]);
   rows[1] = tables.open({10});
   rows[3] = tables.open({11});

@@ -1,6 +1,6 @@
 // The engine's promises, on a small random network. Tried mutants, all killed: the sample key built from the
-// row index; the new token's position one off; a half prefilled prompt that lets the swap through; an abort that
-// forgets to report; oldest_kv taken from the newest version; the cache not scrubbed after non-finite weights.
+// row index; the new token's position one off; new weights taken while a prompt is half prefilled; an abort that
+// is not reported; oldest_kv taken from the newest version; the cache not scrubbed after non-finite weights.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -159,7 +159,7 @@ TEST(finish_reasons_say_why) {
   EXPECT_TRUE(eos.finish == Finish::kEos);
   EXPECT_TRUE(eos.tokens == std::vector<int32_t>(free_run.tokens.begin(), first + 1));
 
-  r.stop_ids = {free_run.tokens[29]}, r.max_tokens = 30;  // a stop token in the last place is a stop
+  r.stop_ids = {free_run.tokens[29]}, r.max_tokens = 30;  // a stop token at max_tokens counts as a stop, not as a cut
   EXPECT_TRUE(load.run(roomy()).at({1, 0}).finish == Finish::kEos);
 }
 
@@ -222,7 +222,7 @@ TEST(a_prompt_is_never_prefilled_with_two_versions) {
   const Rollouts rest = drain(engine);
   EXPECT_EQ(rest.at({1, 0}).versions.front(), 1u);
   EXPECT_EQ(rest.at({1, 0}).versions.back(), 2u);
-  EXPECT_EQ(rest.at({2, 0}).versions.front(), 2u);  // not started while the swap was due
+  EXPECT_EQ(rest.at({2, 0}).versions.front(), 2u);  // it started only after the engine had taken version 2
 }
 
 TEST(the_newest_pending_version_wins) {
@@ -251,7 +251,7 @@ TEST(a_recorded_run_replays_to_the_bit) {
   EngineConfig other = roomy();
   other.max_running = 3, other.step_tokens = 7, other.pages = 24;
   Engine player(load.model, other, nullptr);
-  for (const auto& w : versions) player.set_weights(w);  // all at once: they queue
+  for (const auto& w : versions) player.set_weights(w);  // the versions wait in a queue
   for (Request r : load.requests) {
     for (int32_t a = 0; a < r.count; ++a) {
       const std::vector<uint32_t>& stamps = recorded.at({r.id, a}).versions;
@@ -360,7 +360,7 @@ TEST(requests_that_cannot_run_are_refused_at_submit) {
   };
   refused([](Request& r) { r.prompt.clear(); });
   refused([](Request& r) { r.prompt[3] = 61; });
-  refused([](Request& r) { r.max_tokens = 26; });  // one page more than there is
+  refused([](Request& r) { r.max_tokens = 26; });  // needs one page more than the engine has
   refused([](Request& r) { r.sampling.temperature = std::nanf(""); });
   refused([](Request& r) { r.plan = {{{0, 1}}}; });
   Request good = load.requests[0];

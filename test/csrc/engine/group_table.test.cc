@@ -1,5 +1,5 @@
-// Groups by request and by order, and the versions that their plans need. Tried mutants, all killed: an erased group
-// still counted as planned; its id kept; the newest needed version for the oldest; runnable only if all are.
+// The table of groups: look-up by request id, order, and the versions that plans need. Tried mutants, all killed: an
+// erased group still counted as planned; its id kept; the newest needed version instead of the oldest; runnable only if all are.
 #include "engine/group_table.h"
 
 #include "check.h"
@@ -31,7 +31,7 @@ TEST(a_group_is_found_by_its_request_until_it_is_erased) {
   groups.erase(a);
   EXPECT_TRUE(groups.find(70) == nullptr && groups.find(30) == &b);
   EXPECT_EQ(groups.all().size(), size_t(1));
-  EXPECT_TRUE(groups.add(request_of(70), 16).order > b.order);  // the id may come again, and stands at the end
+  EXPECT_TRUE(groups.add(request_of(70), 16).order > b.order);  // an id may be used again; the new group is last in order
 }
 
 TEST(the_oldest_version_that_an_unfinished_sequence_needs) {
@@ -43,7 +43,7 @@ TEST(the_oldest_version_that_an_unfinished_sequence_needs) {
   Group& early = groups.add(request_of(3, {{{0, 5}, {1, 8}}, {{0, 6}}}), 16);
   EXPECT_TRUE(groups.any_planned());
   EXPECT_EQ(*groups.oldest_needed_version(), 5u);
-  early.members[0].generated = 1;  // its next token is of version 8
+  early.members[0].generated = 1;  // by its plan the next token needs version 8
   EXPECT_EQ(*groups.oldest_needed_version(), 6u);
   early.members[1].state = Sequence::State::kEnded;
   EXPECT_EQ(*groups.oldest_needed_version(), 7u);

@@ -1,5 +1,5 @@
-// Bytes of pages that left the cache and came back. Tried mutants, all killed: pages saved from the first one on;
-// a page restored one off; pages kept that were swapped out; the saved bytes kept.
+// Pages keep their bytes when they are swapped out and restored. Tried mutants, all killed: pages saved from the first
+// one on; a page restored one off; swapped-out pages not freed; the saved bytes kept after restoring.
 #include "engine/page_swap.h"
 
 #include "check.h"
@@ -49,7 +49,7 @@ TEST(pages_come_back_bit_for_bit_behind_those_that_are_there) {
   std::vector<int32_t> pages = {pool.take(), pool.take(), pool.take()};
   for (int32_t i = 0; i < 3; ++i) fill(pool, pages[size_t(i)], i + 1);
   const int32_t shared = pages[0];
-  pool.retain(shared);  // another sequence reads the first one: it is not copied, and stays
+  pool.retain(shared);  // another sequence uses this page, so it is neither saved nor freed
   std::vector<std::byte> saved;
   EXPECT_EQ(swap.out(pages, 1, saved), 2);
   EXPECT_TRUE(pages.empty());

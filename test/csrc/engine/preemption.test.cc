@@ -77,11 +77,11 @@ TEST(a_request_alone_gives_up_its_own_attempts_from_behind) {
   w.prefill_once();
   w.run(a);
   const int32_t all = w.pool.free_pages();
-  EXPECT_TRUE(w.preemption.make_room(all + 1, a, &a.members[2], 1));  // the last one is kept
+  EXPECT_TRUE(w.preemption.make_room(all + 1, a, &a.members[2], 1));  // makes room for members[2], which keeps its own pages
   EXPECT_TRUE((w.queues.running == std::vector<Sequence*>{&a.members[0], &a.members[2]}));
   EXPECT_TRUE(w.preemption.make_room(all + 2, a, &a.members[2], 1));
   EXPECT_TRUE(w.queues.running == std::vector<Sequence*>{&a.members[2]});
-  EXPECT_TRUE(!w.preemption.make_room(16, a, &a.members[2], 1));  // no other group is left
+  EXPECT_TRUE(!w.preemption.make_room(16, a, &a.members[2], 1));  // no other sequence is left to give up pages
   EXPECT_TRUE(a.members[2].resident());
 }
 

@@ -1,4 +1,4 @@
-// Which prompts are started and how many of their rows a step has; scheduler.test.cc drives the same code at random.
+// Which prompts are started and how many of their rows a step has; scheduler.test.cc tests the same code at random.
 #include "engine/prefill.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// Order of the queues. Tried mutants, all killed: insertion at the end; attempts in reverse; the first erased whatever
-// is asked for.
+// The order of the queues. Tried mutants, all killed: insertion at the end; attempts in reverse order; the first element
+// erased instead of the given one.
 #include "engine/queues.h"
 
 #include "check.h"
@@ -44,7 +44,7 @@ TEST(attempts_stand_in_their_order_behind_those_of_older_groups) {
 
 TEST(attempts_without_a_slot_are_counted_one_by_one) {
   Group waiting = group_of(1, 4), prefilling = group_of(2, 3), cached = group_of(3, 2);
-  waiting.unfinished = 3;  // one was aborted
+  waiting.unfinished = 3;  // one of its four attempts was aborted
   Queues queues;
   queues.waiting = {&waiting};
   queues.prefilling = {&prefilling};

@@ -1,5 +1,5 @@
-// Each rule once at its edge: the last value that passes and the first that does not. The engine's test shows
-// that submit() and the constructor apply them.
+// Tests each rule for requests with the last value that passes and the first that does not. engine.test.cc shows that
+// submit() and the constructor apply these rules.
 #include "engine/request_check.h"
 
 #include "check.h"
@@ -45,13 +45,13 @@ bool passes(const Request& r, const EngineConfig& c = config_of()) {
 TEST(pages_count_the_keys_that_are_written_and_the_partial_page_kept_aside) {
   Request r = good();  // 20 + 20 - 1 = 39 keys: 3 pages, and one kept aside
   EXPECT_TRUE(passes(r));
-  r.max_tokens = 29;  // 48 keys: still 3
+  r.max_tokens = 29;  // 48 keys: still 3 pages
   EXPECT_TRUE(passes(r));
-  r.max_tokens = 30;  // 49 keys: 4, and one aside
+  r.max_tokens = 30;  // 49 keys: 4 pages, and the copy: one too many
   EXPECT_TRUE(!passes(r));
-  r.count = 1;  // no other attempt to keep it for
+  r.count = 1;  // no other attempt needs a copy of the partial page
   EXPECT_TRUE(passes(r));
-  r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;  // no partial page
+  r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;  // the prompt ends with a full page, so no copy is kept
   EXPECT_TRUE(passes(r));
   r.max_tokens = 34;
   EXPECT_TRUE(!passes(r));
@@ -65,7 +65,7 @@ TEST(context_is_prompt_and_generated_tokens) {
   EXPECT_TRUE(passes(r, c));
   r.max_tokens = 181;
   EXPECT_TRUE(!passes(r, c));
-  r.max_tokens = INT32_MAX;  // no overflow
+  r.max_tokens = INT32_MAX;  // the sum must not overflow
   EXPECT_TRUE(!passes(r, c));
 }
 
@@ -96,7 +96,7 @@ TEST(sampling_bounds) {
   EXPECT_TRUE(with({0.0f, 0, 1.0f, 0.0f}));
   EXPECT_TRUE(with({1e-6f, 0, 1.0f, 0.0f}));
   EXPECT_TRUE(with({1e4f, 0, 1.0f, 0.0f}));
-  EXPECT_TRUE(!with({0.99e-6f, 0, 1.0f, 0.0f}));  // 1e-40 would make NaN of every log-prob
+  EXPECT_TRUE(!with({0.99e-6f, 0, 1.0f, 0.0f}));  // a temperature of 1e-40 would make every log-prob NaN
   EXPECT_TRUE(!with({-1e-9f, 0, 1.0f, 0.0f}));
   EXPECT_TRUE(!with({std::numeric_limits<float>::infinity(), 0, 1.0f, 0.0f}));
   EXPECT_TRUE(!with({1.0f, 0, 1.0001f, 0.0f}));

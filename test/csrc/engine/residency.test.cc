@@ -1,5 +1,5 @@
-// Page counts and contents through a sequence's moves; the scheduler's test drives the same code at random.
-// Tried mutants, all killed: need without the page of the next row; the shared pages saved once more per member.
+// Counts and contents of pages while sequences are resumed and swapped out; scheduler.test.cc tests the same code at
+// random. Tried mutants, all killed: the needed pages without that of the next row; shared pages saved for every member.
 #include "engine/residency.h"
 
 #include "check.h"
@@ -167,7 +167,7 @@ TEST(every_attempt_begins_with_the_state_of_its_prompt_and_keeps_its_own_without
   g.members[0].recurrent[1] = 50;
   residency.swap_out(g.members[0]);
   residency.resume(g.members[1]);
-  residency.discard(g.members[2]);  // ended before it began
+  residency.discard(g.members[2]);  // this attempt ends before it was ever resumed
   EXPECT_TRUE(g.recurrent.empty());
   residency.resume(g.members[0]);
   EXPECT_TRUE((g.members[0].recurrent == std::vector<float>{4, 50, 6}));

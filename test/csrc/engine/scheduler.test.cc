@@ -1,8 +1,8 @@
-// The scheduler without a network: each row leaves a mark at its position in its page, and each row checks
-// that its block table leads to the marks of its own history. Tried mutants, all killed: the partial prompt
-// page shared instead of copied; private pages restored one page off; the prompt's pages not saved; no
-// preemption inside a group; a planned sequence that waits keeps its slot; older sequences that only keep pages
-// not resumed when the last running one gives way.
+// Tests the scheduler without a network: each row writes a mark at its position in its page, and checks that its
+// block table leads to the marks of its own history. Tried mutants, all killed: the partial prompt page shared
+// instead of copied; private pages restored one page off; the prompt's pages not saved; no preemption inside a
+// group; a sequence that waits for its planned version keeps its slot; older sequences that only keep pages not
+// resumed when the last running one is preempted.
 #include "engine/scheduler.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ struct World {
     return float(g.order * 100000 + uint64_t(owner) * 1000 + uint64_t(position));
   }
 
-  /// One step. False if nothing could run.
+  /// Runs one step; returns false if nothing could run.
   bool step(uint32_t version = 1, bool admit = true) {
     const std::vector<Piece>& pieces = scheduler.schedule(version, admit);
     if (pieces.empty()) return false;
@@ -102,7 +102,7 @@ TEST(a_prompt_is_prefilled_once_and_its_full_pages_are_shared) {
   w.submit(40, 4, 3);  // two full pages and a partial one
   w.step();
   EXPECT_EQ(w.pool.total() - w.pool.free_pages(), 3);
-  w.step();  // four decode: three copies of the partial page, the fourth attempt takes the original
+  w.step();  // four attempts decode: three have copies of the partial page, the fourth has the original
   EXPECT_EQ(w.scheduler.running(), int64_t(4));
   EXPECT_EQ(w.pool.total() - w.pool.free_pages(), 2 + 4);
   while (w.step()) {
@@ -135,7 +135,7 @@ TEST(a_prompt_waits_for_a_slot_of_its_own) {
   World w(config_of(2, 64, 50));
   w.submit(40, 2, 5);
   w.submit(10, 1, 5);
-  EXPECT_EQ(w.scheduler.schedule(1, true).size(), size_t(1));  // both slots are promised, though ten rows are left
+  EXPECT_EQ(w.scheduler.schedule(1, true).size(), size_t(1));  // ten rows are left, but the first request needs both slots
 }
 
 TEST(a_page_is_kept_for_every_sequence_that_runs) {
@@ -143,7 +143,7 @@ TEST(a_page_is_kept_for_every_sequence_that_runs) {
   w.submit(20, 1, 30);
   w.step(), w.step();
   w.submit(17, 1, 5);
-  const std::vector<Piece>& pieces = w.scheduler.schedule(1, true);  // two pages are free, but two may soon be needed
+  const std::vector<Piece>& pieces = w.scheduler.schedule(1, true);  // the second prompt waits: both free pages are kept
   EXPECT_TRUE(pieces.size() == 1 && pieces[0].sequence != nullptr);
 
   World attempts(config_of(4, 3, 64));
@@ -174,7 +174,7 @@ TEST(the_youngest_request_is_preempted_and_comes_back_with_its_keys) {
 
 TEST(one_group_larger_than_the_cache_runs_its_attempts_in_turn) {
   World w(config_of(8, 6, 128));
-  w.submit(20, 8, 60);  // needs 5 pages an attempt (one shared), and the partial page kept aside
+  w.submit(20, 8, 60);  // needs 5 pages per attempt (one of them shared), and one for a copy of the partial page
   while (w.step()) {
   }
   for (const auto& [who, n] : w.lengths) EXPECT_EQ(n, 60);

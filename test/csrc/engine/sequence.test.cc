@@ -1,4 +1,4 @@
-// Tried mutants, all killed: version_at with `>=` instead of `>`; the length rule before the stop id; position
+// Tried mutants, all killed: version_at with `>=` instead of `>`; max_tokens checked before the stop id; position
 // without the - 1.
 #include "engine/sequence.h"
 
@@ -86,7 +86,7 @@ TEST(the_plan_says_which_version_the_next_token_needs) {
   s.state = Sequence::State::kEnded;
   EXPECT_TRUE(!s.needed_version().has_value());
   EXPECT_TRUE(!g.runnable(5));
-  EXPECT_TRUE(make(4, 1, 1).members[0].runnable(77));  // no plan: any version
+  EXPECT_TRUE(make(4, 1, 1).members[0].runnable(77));  // a sequence without a plan runs with any version
 }
 
 TEST(order_is_by_request_then_attempt) {

@@ -16,7 +16,7 @@ struct Found {
   bool operator==(const Found& other) const { return row == other.row && tokens == other.tokens; }
 };
 
-/// Pages of 16 tokens; the tables of six sequences, -1 where there is no page yet.
+/// Block tables of six sequences with pages of 16 tokens; -1 where a sequence has no page yet.
 constexpr int32_t kTables[6][5] = {
     {4, 9, 2, 7, -1},   // 0, 1, 2: a group with three pages of a prompt
     {4, 9, 2, 11, -1},  //

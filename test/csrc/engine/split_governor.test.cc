@@ -1,6 +1,6 @@
-// Tried mutants, all killed: the ledger not capped (a long good time pays for any number of bad steps), the wait not
-// doubled, the price of the first step kept, windows that may lose, a wait never forgotten, the
-// waking of helpers counted.
+// When the governor splits steps over threads. Tried mutants, all killed: the balance not capped (a long good time pays
+// for any number of bad steps), the wait not doubled, the first step's time kept, windows that may lose, a wait never
+// forgotten, steps counted that wake the helpers.
 #include "engine/split_governor.h"
 
 #include "check.h"
@@ -92,7 +92,7 @@ TEST(a_step_that_has_to_wake_the_helpers_does_not_count) {
 TEST(a_small_loss_ends_with_the_window) {
   SplitGovernor governor;
   int split = 0;
-  run(governor, 4 + 33 + 16, 1.02, &split);  // the first is not counted
+  run(governor, 4 + 33 + 16, 1.02, &split);  // the first split step is not counted
   EXPECT_EQ(split, 33);
 }
 

@@ -70,7 +70,7 @@ TEST(weights_beyond_the_cache_are_split_inside_the_ops_with_the_same_bits) {
 TEST(more_attempts_than_a_head_pass_takes_are_drawn_from_one_row) {
   const model::ModelConfig model = small_decoder();
   Request r = random_request(model, 1, 20, 1);
-  r.count = 150;  // a head pass takes 64
+  r.count = 150;  // more than the 64 rows of one pass of the head
   const Rollouts together = generate(model, {r}, 64, nullptr);
   EXPECT_EQ(together.size(), size_t(150));
   Request one = r;
@@ -81,7 +81,7 @@ TEST(more_attempts_than_a_head_pass_takes_are_drawn_from_one_row) {
 TEST(decode_steps_are_made_up_to_few_sizes) {
   const std::vector<std::pair<int32_t, int32_t>> sizes{{1, 1}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {17, 24}, {64, 64}};
   for (const auto& [count, bucket] : sizes) EXPECT_EQ(engine::decode_bucket(count, 64), bucket);
-  EXPECT_EQ(engine::decode_bucket(3, 3), 3);    // never more rows than may run
+  EXPECT_EQ(engine::decode_bucket(3, 3), 3);    // a bucket has no more rows than may run
   EXPECT_EQ(engine::decode_bucket(17, 20), 20);
 }
 

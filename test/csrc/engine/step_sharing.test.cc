@@ -1,5 +1,6 @@
-// Which way a step is shared, on machines where the ways cost different things. Mutants tried, all killed: rows recorded
-// as ops, ops learning from steps by rows, ops asked first, ways not asked, any layer fits, the number of threads ignored.
+// How StepSharing divides a step among threads (by rows, or op by op) on machines where the ways have different costs.
+// Mutants tried, all killed: rows recorded as ops, ops learning from steps by rows, ops tried first, a way never tried,
+// every layer said to fit the cache, the number of threads ignored.
 #include "engine/step_sharing.h"
 
 #include "check.h"
@@ -10,7 +11,7 @@ using namespace hone::engine;
 
 namespace {
 
-/// Seconds of a row, by Sharing.
+/// Seconds that a row takes with each way of sharing.
 struct Prices {
   double alone, rows, ops;
 };

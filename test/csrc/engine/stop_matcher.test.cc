@@ -11,8 +11,8 @@ using namespace hone::test;
 
 namespace {
 
-// Tried mutants, all killed by the brute-force comparison: restart at 0 instead of the border; only the first
-// string looked at; state reset at each token.
+// Tried mutants, all killed by the brute-force comparison: restart at 0 instead of at the border; only the first
+// string matched; state reset at each token.
 
 /// Index of the token whose bytes complete the first match, or -1.
 int first_match(const std::vector<std::string>& stops, const std::vector<std::string>& tokens) {

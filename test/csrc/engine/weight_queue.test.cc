@@ -28,7 +28,7 @@ TEST(an_older_version_may_be_pushed_when_nothing_is_planned) {
   WeightQueue queue;
   queue.push(version(7));
   queue.advance({});
-  queue.push(version(2));  // a checkpoint was loaded
+  queue.push(version(2));  // as after loading an older checkpoint
   EXPECT_TRUE(queue.advance({}));
   EXPECT_EQ(queue.current()->version, 2u);
 }

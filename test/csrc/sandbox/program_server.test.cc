@@ -1,6 +1,6 @@
-// The server against a host and programs written here: each run is a fork of this test. Mutants tried: job left in memory
-// that forks, descriptors of others not replaced, time that is not kept, a killed run said to have exited, an empty
-// filter taken for none, a filter that is not installed, too much output looked for only when the process ends.
+// Tests the server with a host and programs of this file: each run is a fork of the test. Mutants tried: the job in memory
+// that forks inherit, descriptors of others not replaced, time not limited, a killed run reported as exited, an empty
+// filter treated as none, a filter that is not installed, excess output noticed only when the process ends.
 #include "sandbox/program_server.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ void write_all(int fd, std::string_view text) {
 
 std::string proc_of(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
-/// "Seccomp:\t2" where a filter is installed. Source: Linux, proc_pid_status(5).
+/// Returns "Seccomp:\t2" if a filter is installed. Source: Linux, proc_pid_status(5).
 std::string seccomp_mode() {
   std::ifstream status("/proc/self/status");
   std::string line;
@@ -55,7 +55,7 @@ std::string seccomp_mode() {
   return line;
 }
 
-/// Descriptors from 4 on that are not /dev/null, each with what it is.
+/// Lists the descriptors from 4 on that are not /dev/null, each with its target.
 std::string open_beside_the_pipes() {
   std::string found;
   for (int fd = 4; fd < 256; ++fd) {
@@ -81,7 +81,7 @@ std::string secret() {
   return text;
 }
 
-/// How often the secret stands in [at, end), which may hold memory that AddressSanitizer poisons.
+/// Counts the secret in [at, end), which may contain memory that AddressSanitizer poisons.
 __attribute__((no_sanitize("address", "undefined"))) int secrets_between(const char* at, const char* end) {
   const char* const shifted = kShifted.data();
   const long size = long(kShifted.size());
@@ -94,7 +94,7 @@ __attribute__((no_sanitize("address", "undefined"))) int secrets_between(const c
   return found;
 }
 
-/// How often the secret stands in what this process may write to, but for the shadow of a sanitizer.
+/// Counts the secret in all writable memory of this process, except a sanitizer's shadow.
 int secrets_in_memory() {
   int found = 0;
   std::ifstream maps("/proc/self/maps");
@@ -131,7 +131,7 @@ int secrets_in_memory() {
     _exit(0);
   }
   if (job == "flood") {
-    for (;;) (void)!write(1, "flood", 5);  // whether anybody reads or not
+    for (;;) (void)!write(1, "flood", 5);  // writes even if no one reads
   }
   if (job == "too late") {
     kill(getppid(), SIGSTOP);
@@ -187,7 +187,7 @@ class Host {
       std::getline(std::ifstream(proc_of(run) + "/stat"), text);
     kill(pid_, SIGCONT);
   }
-  /// Stops the server and its run, once there is one, for a while.
+  /// Suspends the server and its run for `us`, once there is a run.
   void stand_still(useconds_t us) const {
     pid_t run = 0;
     while (run == 0) run = first_run();
@@ -259,7 +259,7 @@ TEST(an_end_is_told_as_it_was) {
   EXPECT_TRUE(slept.result.spent_us >= 100000);
   const Answer flood = host.run("flood", 30000, 1000);
   EXPECT_EQ(int(flood.result.end), int(End::kTooMuchOutput));
-  EXPECT_TRUE(flood.result.cpu_us < 5'000'000);  // ended by us, not by its limit of 10 s
+  EXPECT_TRUE(flood.result.cpu_us < 5'000'000);  // the server killed it for its output, before its limit of 10 s
   EXPECT_EQ(flood.texts[0].size(), size_t(1000));
   EXPECT_EQ(int(host.run(std::string(1000, 'x'), 30000, 1000).result.end), int(End::kExited));
 }

@@ -1,5 +1,5 @@
-// A job and outputs through pipes, part by part.
-// Mutants tried: an output that begins where another does; a job given for ever; one byte beyond the bound kept.
+// A job is received and outputs are read through pipes, part by part.
+// Mutants tried: two outputs begin at the same place; the job is never dropped; one byte beyond the limit is kept.
 #include "sandbox/run_buffers.h"
 
 #include <fcntl.h>
@@ -52,7 +52,7 @@ std::string written(const RunBuffers& buffers, std::size_t which) {
 TEST(a_job_comes_in_parts_and_is_given_on) {
   RunBuffers buffers(6, {1, 1, 1});
   Pipe host, run;
-  EXPECT_TRUE(!buffers.receive(host.out));  // nothing is there yet
+  EXPECT_TRUE(!buffers.receive(host.out));  // the pipe is still empty
   host.put("abc");
   EXPECT_TRUE(!buffers.receive(host.out));
   host.put("defnext");
@@ -89,7 +89,7 @@ TEST(each_output_has_its_place_and_its_bound) {
   pipes[0].end();
   EXPECT_TRUE(buffers.take(0, pipes[0].out) == Took::kEnd);
   EXPECT_TRUE(buffers.take(1, pipes[1].out) == Took::kTooMuch);
-  EXPECT_TRUE(buffers.take(2, pipes[2].out) == Took::kSome);  // full, and nothing more is there
+  EXPECT_TRUE(buffers.take(2, pipes[2].out) == Took::kSome);  // the buffer is full and the pipe empty
   EXPECT_EQ(written(buffers, 0) + "|" + written(buffers, 1) + "|" + written(buffers, 2), "abcd|12|xyz");
 }
 

@@ -1,5 +1,5 @@
-// Times are given here; the kernel is asked only how long this process waited for a processor.
-// Mutants tried: a run that is slow before its limit; starved_times left out; spent() never counting.
+// The tests pass in times; the kernel only says how long this process waited for a processor.
+// Mutants tried: a run called too slow before its limit; starved_times ignored; spent() always 0.
 #include "sandbox/run_clock.h"
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ using namespace hone::test;
 
 namespace {
 
-constexpr pid_t kNone = 0;  // /proc has no such process: it waited for nothing
+constexpr pid_t kNone = 0;  // /proc has no such process, so its waiting time is 0
 
 }  // namespace
 
@@ -55,7 +55,7 @@ TEST(what_stood_still_before_it_began_is_not_given_to_it) {
 TEST(a_look_that_comes_late_tells_by_how_much) {
   Standstill standstill(100);
   EXPECT_EQ(standstill.look(100.125, 0.125), 0.0);
-  EXPECT_EQ(standstill.look(100.25, 0.5), 0.0);  // something happened
+  EXPECT_EQ(standstill.look(100.25, 0.5), 0.0);  // it woke before its 0.5 s were over, so nothing stood still
   EXPECT_EQ(standstill.look(103.375, 0.125), 3.0);
   EXPECT_EQ(standstill.look(200, std::numeric_limits<double>::infinity()), 0.0);
   EXPECT_EQ(standstill.look(200.125, 0.125), 0.0);
@@ -73,7 +73,7 @@ TEST(who_waited_has_more_time_and_in_the_end_is_lost_not_slow) {
 
 TEST(who_is_ready_is_slow_once_it_has_run_since_the_look_before) {
   RunClock clock(getpid(), 0, 2);
-  EXPECT_TRUE(clock.look(1e6, 1000000) == Time::kLeft);  // its wait may go on
+  EXPECT_TRUE(clock.look(1e6, 1000000) == Time::kLeft);  // it may continue to wait
   EXPECT_TRUE(clock.due() > 1e6 && clock.due() < 1e6 + 0.1);
   const std::clock_t begin = std::clock();
   while (std::clock() - begin < CLOCKS_PER_SEC / 20) {}

@@ -1,5 +1,5 @@
-// Finding added tokens against trying every token at every place.
-// Mutants tried: shortest match; stripping past the token before; a passed-over token looked into; word test on one side.
+// Compares the search for added tokens with trying every token at every place. Mutants tried: shortest match; stripping
+// past the previous token; tokens found inside a skipped one; the test for whole words on one side only.
 #include "text/added_tokens.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// A backtracking matcher for the pre-tokenizer patterns, reading the pattern text itself: slow, and obviously what a
-// regular expression means. Characters are code points.
+// A backtracking matcher that reads the text of a pre-tokenizer's pattern: slow, but clearly with the meaning of a
+// regular expression. Characters are code points.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class Backtracking {
  public:
   explicit Backtracking(const std::string& pattern) : pattern_(pattern) { root_ = alternatives(); }
 
-  /// End of the leftmost alternative's match at code point `at`; -1 without one.
+  /// End of the match at code point `at` by the leftmost alternative that matches; -1 if none does.
   long match(const std::vector<uint32_t>& text, size_t at) const {
     long end = -1;
     root_->run(text, at, false, [&](size_t stop) {
@@ -121,7 +121,7 @@ class Backtracking {
     };
   }
 
-  /// One element of a bracket: a class, a character or two with "-" between them.
+  /// Parses one element of a bracket: a class, a character, or two characters with "-" between them.
   Set range() {
     const size_t start = at_;
     const uint32_t first = literal();

@@ -1,5 +1,5 @@
-// Merging against the definition: again and again the leftmost pair of the lowest rank.
-// Mutants tried: merges listed forwards; a remembered piece not appended; bytes pushed after the waiting unknown token.
+// Compares merging with its definition: repeatedly merge the leftmost pair of the lowest rank.
+// Mutants tried: merges listed forwards; a remembered piece not appended; bytes pushed after the pending unknown token.
 #include "text/bpe.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ TEST(merges_happen_in_the_order_of_rank_and_place) {
       std::string wanted;
       for (const std::string& part : merged_by_definition(v, parts)) wanted += std::to_string(v.id_of(part)) + " ";
       EXPECT_EQ(ids(bpe, piece), wanted);
-      EXPECT_EQ(ids(bpe, piece), wanted);  // from memory
+      EXPECT_EQ(ids(bpe, piece), wanted);  // the second time from the memory of pieces
     }
   }
 }
@@ -97,7 +97,7 @@ TEST(a_merge_that_is_listed_twice_has_its_last_rank) {
   const Tokens tokens = {{"a", 0}, {"b", 1}, {"c", 2}, {"ab", 3}, {"bc", 4}};
   Bpe once(tokens, {{"a", "b"}, {"b", "c"}}, {}), twice(tokens, {{"a", "b"}, {"b", "c"}, {"a", "b"}}, {});
   EXPECT_EQ(ids(once, "abc"), "3 2 ");
-  EXPECT_EQ(ids(twice, "abc"), "0 4 ");  // as in the reference
+  EXPECT_EQ(ids(twice, "abc"), "0 4 ");  // as Hugging Face tokenizers does
 }
 
 TEST(a_whole_piece_can_win_over_its_merges) {
@@ -123,8 +123,8 @@ TEST(unknown_characters_become_bytes_or_unknown_tokens) {
   options.byte_fallback = true;
   Bpe bytes(tokens, {}, options);
   EXPECT_EQ(ids(bytes, "a\xC3\xA9"), "1 2 3 ");
-  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC" "a"), "0 1 ");        // not all of its bytes are tokens
-  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC\xC3\xA9"), "2 3 0 ");  // as the reference orders them
+  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC" "a"), "0 1 ");        // unknown, since not all of its bytes are tokens
+  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC\xC3\xA9"), "2 3 0 ");  // the order of Hugging Face tokenizers
 }
 
 TEST(what_cannot_be_spelled_is_named) {

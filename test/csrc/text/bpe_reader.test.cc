@@ -1,5 +1,5 @@
-// A model as the file spells it: tokens, merges, options; and what is refused.
-// Mutants tried: a merge in brackets read backwards; names of bytes not turned to bytes; unk_token not looked up.
+// Reading a model's tokens, merges and options, and what is refused.
+// Mutants tried: a merge in brackets read backwards; byte names not decoded to bytes; unk_token not looked up.
 #include "text/bpe_reader.h"
 
 #include "check.h"
@@ -14,7 +14,7 @@ using text::Vocabulary;
 
 namespace {
 
-/// Vocabulary and merges of a model, and more fields if there are any.
+/// JSON of a model with a vocabulary, merges, and the further fields in `rest`.
 std::string model(const std::string& vocab, const std::string& merges, const std::string& rest = "") {
   return R"({"type": "BPE", "vocab": {)" + vocab + R"(}, "merges": [)" + merges + "]" + rest + "}";
 }
@@ -62,7 +62,7 @@ TEST(tokens_are_entered_under_their_names) {
 }
 
 TEST(names_of_byte_level_spell_bytes) {
-  // U+0120 stands for a space, U+010A for a line feed; U+4E2D for no byte, so that no text has it.
+  // U+0120 stands for a space, U+010A for a line feed; U+4E2D stands for no byte, so no text contains that token.
   Read read(model("\"\u0120\": 0, \"a\": 1, \"\u0120a\": 2, \"\u010A\": 3, \"\u4E2D\": 4", "\"\u0120 a\""), true);
   EXPECT_EQ(read.ids(" a\n"), "2 3 ");
   EXPECT_EQ(read.vocabulary.id_of("\u4E2D"), 4);

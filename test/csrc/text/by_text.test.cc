@@ -1,4 +1,4 @@
-// A view finds what its copy finds, also where the text behind it goes on.
+// A look-up by a string_view finds the same as by a copy, even if the underlying text continues after the view.
 #include "text/by_text.h"
 
 #include "check.h"

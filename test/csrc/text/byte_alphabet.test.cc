@@ -1,4 +1,4 @@
-// The 256 stand-ins, each once.
+// The alphabet has a character for each of the 256 bytes, each once.
 #include "text/byte_alphabet.h"
 
 #include <set>
@@ -31,7 +31,7 @@ TEST(known_names_are_spelled) {
   std::string bytes;
   EXPECT_TRUE(text::bytes_of("\xC4\xA0the\xC4\x8A", bytes));
   EXPECT_EQ(bytes, " the\n");
-  EXPECT_TRUE(text::bytes_of("\xC3\xA9\xC5\x83", bytes));  // byte E9, and the last stand-in, of AD
+  EXPECT_TRUE(text::bytes_of("\xC3\xA9\xC5\x83", bytes));  // stands for byte E9; the second, the last of the alphabet, for AD
   EXPECT_EQ(bytes, "\xE9\xAD");
   EXPECT_TRUE(text::bytes_of("", bytes) && bytes.empty());
   EXPECT_TRUE(!text::bytes_of("a b", bytes));

@@ -1,4 +1,4 @@
-// The flat map against std::unordered_map on random and on crowded keys.
+// Compares the flat map with std::unordered_map on random keys and on keys that collide.
 #include "text/id_map.h"
 
 #include <unordered_map>

@@ -1,5 +1,5 @@
-// Merging ids against the definition: again and again the leftmost pair of the lowest rank.
-// Mutants tried: the rightmost of equal rank first; a candidate not checked before merging; previous not updated.
+// Compares merging of ids with its definition: repeatedly merge the leftmost pair of the lowest rank.
+// Mutants tried: the rightmost pair of equal rank first; a candidate not checked before merging; previous not updated.
 #include "text/merger.h"
 
 #include <map>
@@ -56,7 +56,7 @@ Ids merged(Merger& merger, const Ids& ids) {
 
 TEST(pairs_merge_in_the_order_of_rank_and_place) {
   for (int round = 0; round < 30; ++round) {
-    Rules rules;  // several pairs may become one id, as a text can be cut in two in several ways
+    Rules rules;  // several pairs may merge to one id, since a text can be cut in two in several ways
     Ids known = {1, 2, 3};
     for (int32_t rank = 0; rank < 30; ++rank) {
       const auto any = [&] { return known[size_t(random_int(0, int64_t(known.size()) - 1))]; };
@@ -93,7 +93,7 @@ TEST(a_row_begins_anew_after_clear_and_after_merge) {
   EXPECT_TRUE(merged(merger, {}) == Ids());
   Ids out = {0};
   merger.push(1);
-  merger.merge(out);  // what is in `out` already does not merge
+  merger.merge(out);  // ids that were in `out` before are not merged
   EXPECT_TRUE(out == Ids({0, 1}));
 }
 

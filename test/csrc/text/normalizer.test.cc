@@ -1,4 +1,4 @@
-// Normalizers as their files describe them.
+// Normalizers do what tokenizer.json files say.
 #include "text/normalizer.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// What is recalled is what was remembered, and no more than the bound is kept.
+// Pieces are recalled as they were remembered, and no more than the limit are kept.
 // Mutants tried: ids not cleared with their ranges; ranges not cleared with their ids; a range that starts at 0.
 #include "text/piece_memory.h"
 
@@ -57,7 +57,7 @@ TEST(a_full_memory_forgets_everything_and_stays_right) {
   remember(memory, "first", half);
   remember(memory, "second", half);
   std::vector<int32_t> out;
-  EXPECT_TRUE(memory.recall("first", out) && memory.recall("second", out));  // 2^20 ids fit
+  EXPECT_TRUE(memory.recall("first", out) && memory.recall("second", out));  // both fit into 2^20 ids
   EXPECT_EQ(out.size(), size_t(1) << 20);
   remember(memory, "third", {6, 7});
   EXPECT_EQ(recalled(memory, "first"), "nothing");

@@ -1,5 +1,5 @@
-// What templates put around a text, alone and one in another.
-// Mutants tried: ids behind the text put before it; an inner template's ids outside of those of an outer one; ids of a token left out after the first.
+// The ids that templates put around a text, for a single template and for nested ones.
+// Mutants tried: ids after the text put before it; an inner template's ids outside the outer one's; only a token's first id.
 #include "text/post_processor.h"
 
 #include "check.h"
@@ -26,7 +26,7 @@ std::string of_template(const std::string& single) {
 
 PostProcessor of(const std::string& json) { return PostProcessor::from_json(Json::parse(json, "test"), "post"); }
 
-/// "1 | 2 3 "
+/// The ids before and after the text, such as "1 | 2 3 ".
 std::string around(const std::string& json) {
   const PostProcessor found = of(json);
   std::string out;

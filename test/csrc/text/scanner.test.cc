@@ -1,7 +1,7 @@
-// Scanners against a backtracking matcher that reads the same pattern.
-// Mutants tried: \s+(?!\S) keeping its last character; a Tekken word that does not give back; digits one by one;
-// leading character not tried first; U+017F left out; "/" not trailing; DeepSeek's lead may be a symbol, its symbols
-// take controls along; Qwen 3.5's marks count as symbols; o200k's contraction not joined to its word.
+// Compares scanners with a backtracking matcher that reads the same pattern.
+// Mutants tried: \s+(?!\S) keeping its last character; a Tekken word that does not backtrack; digits one by one;
+// leading character not tried first; U+017F left out; "/" not trailing; DeepSeek's leading character may be a symbol, its
+// symbols include controls; Qwen 3.5's marks count as symbols; o200k's contraction not joined to its word.
 #include "text/scanner.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using namespace hone::test;
 
 namespace {
 
-/// Matches end with "|"; what lies between them with "~".
+/// The text with "|" after each match and "~" after each stretch between matches.
 std::string pieces(text::Scan scan, const std::string& text) {
   std::string out;
   bool gap = false;
@@ -48,7 +48,7 @@ std::string pieces_by_backtracking(const Backtracking& matcher, const std::vecto
   return gap ? out + "~" : out;
 }
 
-/// Few characters, so that rare neighbours are common: letters of each case, a mark, numbers, spaces, line ends.
+/// Few characters, so that rare combinations occur often: letters of each case, a mark, numbers, spaces, line ends.
 constexpr uint32_t kCodes[] = {'\'', 's', 'S', 't', 'l', 'L', 'd', 'r', 'e', 'A', 0xE9, 0x17F, 0x1C5, 0x2B0, 0x4E2D, 0x301, '1', 0x664,
                                0x2167, ' ', ' ', '\n', '\r', '\t', 0x3000, '.', '/', '$', 0x3042, 0x9FA6, 0x1, 0x1F600, 0x10FFFF};
 

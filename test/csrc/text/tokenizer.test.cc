@@ -1,6 +1,6 @@
-// Every golden case of seven tokenizers, made by Hugging Face tokenizers; round trips of random texts; refusals.
-// Mutants tried: added tokens searched after normalizing; template's suffix left out; the inner
-// stretch always "first"; a special token's bytes kept.
+// Golden cases of seven tokenizers, made by Hugging Face tokenizers; round trips of random texts; refusals.
+// Mutants tried: added tokens searched after normalizing; the template's suffix left out; inner stretches of text
+// treated as the first; a special token's bytes kept.
 #include "text/tokenizer.h"
 
 #include "check.h"
@@ -45,7 +45,7 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(space) + 1 - first);
 }
 
-/// What stands in the file under `key`, compared with `found`; a report names tokenizer, case and key.
+/// Compares the value of `key` in the golden file with `found`; a failure names tokenizer, case and key.
 template <class T>
 void same(const std::string& where, const char* key, const T& found, const T& wanted) {
   if (found != wanted) report(where.c_str(), 0, std::string(key) + " is " + show(found) + ", expected " + show(wanted));
@@ -76,7 +76,7 @@ void check_case(Tokenizer& tokenizer, const std::string& where, const Json& item
   same(where, "decoded_with_special", decode(tokenizer, special), item.find("decoded_with_special")->as_string("d"));
   const auto& pieces = item.find("pieces")->items("pieces");
   for (size_t i = 0; i < wanted.size(); ++i) {
-    // A token that took white space along is recorded with it.
+    // The golden file has an added token with the white space that it consumed.
     same(where, "piece", trimmed(*tokenizer.name_of(wanted[i])), trimmed(pieces[i].as_string("piece")));
   }
   check_stream(tokenizer, where, item, "stream", false);
@@ -89,7 +89,7 @@ void check_case(Tokenizer& tokenizer, const std::string& where, const Json& item
   }
 }
 
-/// Ids 3 to 6 do not exist.
+/// A small tokenizer without ids 3 to 6.
 constexpr const char* kSmall = R"({"version": "1.0",
     "added_tokens": [{"id": 7, "content": "<s>", "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": true}],
     "normalizer": null, "pre_tokenizer": null, "post_processor": null, "decoder": null,
@@ -167,7 +167,7 @@ TEST(any_ids_decode_to_text_that_can_be_encoded) {
       std::string joined;
       for (const int32_t id : list) joined += stream.step(id);
       joined += stream.finish();
-      // A run of <0xNN> may turn out ill-formed after a part of it was given out; nothing else may differ.
+      // A run of <0xNN> may turn out ill-formed after its first part was returned; nothing else may differ.
       if (std::string(name).find("spm") == std::string::npos) EXPECT_EQ(joined, text);
     }
   }

@@ -1,6 +1,6 @@
-// Classes and NFC on characters whose answer the standard prints. Every code point and random sequences against
-// another implementation: test/native/tokenizer.test.ts.
-// Mutants tried: marks not sorted; a mark of equal class not blocked; Hangul finals not joined; segment begun at the
+// Classes and NFC of characters for which the standard states the result. test/native/tokenizer.test.ts compares every
+// code point and random sequences with another implementation.
+// Mutants tried: marks not sorted; a mark of equal class not blocked; Hangul finals not joined; a segment begins at the
 // active character instead of before it.
 #include "text/unicode.h"
 
@@ -33,7 +33,7 @@ TEST(characters_have_their_classes) {
   EXPECT_EQ(classes('_'), kWord | kSymbol);
   for (const uint32_t c : {uint32_t('-'), uint32_t('$'), 0xABu, 0x3002u, 0x1F600u}) EXPECT_EQ(classes(c), kSymbol);
   for (const uint32_t c : {0x20u, 0x9u, 0xAu, 0xDu, 0x85u, 0xA0u, 0x3000u, 0x2028u}) EXPECT_EQ(classes(c), kSpace);
-  EXPECT_EQ(classes(0x200B), 0);                                           // zero width space is no white space
+  EXPECT_EQ(classes(0x200B), 0);                                           // the zero width space is not white space
   EXPECT_EQ(classes(0x4E2D), kLetter | kUpperish | kLowerish | kWord);     // Lo
   EXPECT_EQ(classes(0x01C5), kLetter | kUpperish | kWord);                 // Lt
   EXPECT_EQ(classes(0x2167) & ~kWord, kNumber);                            // Nl, alphabetic
@@ -49,10 +49,10 @@ TEST(nfc_composes_and_orders) {
       {"", ""},
       {utf8({'e', 0x301}), utf8({0xE9})},
       {utf8({0x212B}), utf8({0xC5})},                                  // Angstrom sign
-      {utf8({'D', 0x307, 0x323}), utf8({0x1E0C, 0x307})},              // dot below goes first
+      {utf8({'D', 0x307, 0x323}), utf8({0x1E0C, 0x307})},              // the dot below is sorted first
       {utf8({0x1E0A, 0x323}), utf8({0x1E0C, 0x307})},
       {utf8({'a', 0x345, 0x301}), utf8({0xE1, 0x345})},
-      {utf8({'a', 0x301, 0x301}), utf8({0xE1, 0x301})},                // the second of a class is blocked
+      {utf8({'a', 0x301, 0x301}), utf8({0xE1, 0x301})},                // the first mark blocks the second of its class
       {utf8({'o', 0x302, 0x323}), utf8({0x1ED9})},
       {utf8({'a', 0x305, 0x301}), utf8({'a', 0x305, 0x301})},
       {utf8({0x301, 'e'}), utf8({0x301, 'e'})},                        // a mark at the start has no base
@@ -63,8 +63,8 @@ TEST(nfc_composes_and_orders) {
       {utf8({0x2F800}), utf8({0x4E3D})},
       {utf8({'x', 0x958, 'y', 'e', 0x301, 'z'}), utf8({'x', 0x915, 0x93C, 'y', 0xE9, 'z'})},
       {utf8({0x9C7, 0x9BE}), utf8({0x9CB})},                           // two starters compose
-      {utf8({0x16D67, 0x16D68}), utf8({0x16D68, 0x16D67})},            // a composed second is taken apart
-      {utf8({0x9C7, 0x334, 0x9BE}), utf8({0x9C7, 0x334, 0x9BE})},      // not across a mark
+      {utf8({0x16D67, 0x16D68}), utf8({0x16D68, 0x16D67})},            // a composed second character is decomposed
+      {utf8({0x9C7, 0x334, 0x9BE}), utf8({0x9C7, 0x334, 0x9BE})},      // a mark between them blocks the composition
   };
   for (const auto& [from, to] : cases) {
     EXPECT_EQ(nfc(from), to);
@@ -90,9 +90,9 @@ TEST(a_megabyte_of_marks_takes_no_longer_than_sorting_it) {
   const double start = processor_seconds();
   const std::string sorted = nfc("a" + marks);
   const double seconds = processor_seconds() - start;
-  EXPECT_EQ(sorted.substr(0, 5), utf8({0x1EA1, 0x334}));  // a and the first dot below, then the lowest class
+  EXPECT_EQ(sorted.substr(0, 5), utf8({0x1EA1, 0x334}));  // a composed with the first dot below, then the mark of the lowest class
   EXPECT_EQ(sorted.size(), marks.size() + 1);
-  EXPECT_TRUE(seconds < 20);  // a quadratic sort takes minutes, sanitizers or not
+  EXPECT_TRUE(seconds < 20);  // a quadratic sort would take minutes, even without sanitizers
 }
 
 }  // namespace text_unicode_test

@@ -1,5 +1,5 @@
-// One id for each token and one token for each id.
-// Mutants tried: a second token taking an id; a token found by its new name; the id 2^24 allowed.
+// Each token has one id and each id one token.
+// Mutants tried: a second token may take an id; a token is found by its new name; the id 2^24 is allowed.
 #include "text/vocabulary.h"
 
 #include "check.h"
