@@ -41,7 +41,7 @@ inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const
   return out;
 }
 
-/// The f64 model of W + s B A.
+/// The f64 reference model with weights W + s B A.
 inline Reference merged(trainer::Trainer& trainer, const model::AdapterConfig& adapters) {
   Reference reference(trainer.parameters());
   const model::TensorBlock& block = trainer.trained();

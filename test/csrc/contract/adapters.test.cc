@@ -1,6 +1,6 @@
-// Adapters as a parametrization: what engine and trainer read is W + s B A, and only A and B learn. Gradients against
-// central differences of an f64 model whose weights are put together here; engine against trainer bit for bit.
-// PyTorch: test/native/lora-goldens.test.ts. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
+// With adapters engine and trainer read W + s B A, and only A and B are trained. Gradients are compared with central
+// differences of an f64 model whose weights are computed here; engine and trainer are compared bit for bit.
+// test/native/lora-goldens.test.ts compares with PyTorch. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -127,7 +127,7 @@ TEST(gradients_of_a_and_b_match_central_differences) {
   check_gradients("recomputed", model, again);
 }
 
-/// dA and dB are what the chain rule makes of the gradient of W', which a trainer of all weights has.
+/// Checks that dA and dB follow by the chain rule from the gradient of W', which a trainer of all weights computes.
 void check_chain_rule(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
   TrainerConfig plain = config;
   plain.adapters = {};
@@ -382,9 +382,9 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(model, adapted(4, 0.0f), Code::kConfig);
   refuse(model, adapted(4, 8.0f, {}), Code::kConfig);
   refuse(model, adapted(4, 8.0f, {"lm_head"}), Code::kConfig);
-  refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3 has qkv_proj
+  refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3's matrix is called qkv_proj
   refuse(model, adapted(4, 8.0f, {"in_proj_z"}), Code::kConfig);
-  refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next has it
+  refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next's
   refuse(model, adapted(4, 8.0f, {"experts"}), Code::kConfig);
   for (const char* target : {"all-linear", "up_proj"}) {  // in a mixture the target is "experts"
     for (const auto& [name, mixture] : test::switch_configs()) {

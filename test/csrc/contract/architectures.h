@@ -1,4 +1,4 @@
-// Small models of the architectures that are more than Llama with other names, of sizes that GPU kernels take.
+// Small models of architectures that differ from Llama in more than names, with sizes that GPU kernels accept.
 #pragma once
 
 #include <string>

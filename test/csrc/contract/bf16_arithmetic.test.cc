@@ -19,7 +19,7 @@ using kernels::Arithmetic;
 using test::Batch;
 
 struct Steps {
-  std::vector<float> parameters, gradients, logprobs;  // gradients: of the first step
+  std::vector<float> parameters, gradients, logprobs;  // gradients are those of the first step
 };
 
 Steps train(const model::ModelConfig& model, Arithmetic arithmetic, const Batch& given) {
@@ -75,7 +75,7 @@ TEST(gradients_in_bf16_arithmetic_are_those_in_f32_but_for_the_rounding_of_facto
   for (const auto& [name, model] : test::switch_configs()) {
     const Batch batch = test::some_batch(model);
     const Steps narrow = train(model, Arithmetic::kBF16, batch), wide = train(model, Arithmetic::kF32, batch);
-    // A factor is off by at most 2^-9 of it, at random: layers of some products add up to a few times that. The farthest are
+    // A factor has a random relative error of at most 2^-9, and layers of several products a few times that. The largest are
     // experts with a clamped SwiGLU, at 0.052.
     const double gap = distance(narrow.gradients, wide.gradients);
     if (!(gap > 1e-4 && gap < 0.06)) test::report(__FILE__, __LINE__, std::string(name) + ": gradients are apart by " + std::to_string(gap));

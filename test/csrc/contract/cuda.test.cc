@@ -107,7 +107,7 @@ TEST(rollouts_of_a_group_that_share_their_prompts_pages_have_the_bits_of_each_al
   EngineConfig config = engine_config();
   config.step_tokens = 80, config.max_context = 96;
   Request group = random_request(model, 0, 12, 4);
-  group.prompt.resize(70);  // four pages of 16, which are a tile of keys
+  group.prompt.resize(70);  // its first four pages of 16 fill a tile of 64 keys
   for (int32_t& id : group.prompt) id = int32_t(random_int(0, model.vocabulary - 1));
   group.max_tokens = 3, group.count = 3;
   Engine together(model, config, nullptr);
@@ -132,7 +132,7 @@ TEST(weights_taken_in_place_are_those_of_a_fresh_engine_graphs_included) {
   const std::vector<Request> requests = some_requests(model);
   Engine swapped(model, engine_config(), nullptr), fresh(model, engine_config(), nullptr);
   swapped.set_weights(first->snapshot());
-  const Rollouts before = generate(swapped, requests);  // records the graphs
+  const Rollouts before = generate(swapped, requests);  // this first run records the graphs
   swapped.set_weights(second->snapshot());
   fresh.set_weights(second->snapshot());
   const Rollouts after = generate(swapped, requests);
@@ -153,7 +153,7 @@ TEST(a_trainer_may_rewrite_its_weights_while_an_engine_samples_with_the_older) {
   StepOptions o;
   o.objective = kernels::Objective::kSupervised, o.lr = 0.05f;
   trainer->step(some_batch(model).view(), o);
-  EXPECT_TRUE(trainer->snapshot() != held);  // a reader holds it
+  EXPECT_TRUE(trainer->snapshot() != held);  // the old snapshot is held, so the step wrote a new one
   held.reset();
   trainer->step(some_batch(model).view(), o);
   expect_same(before, generate(engine, requests));
@@ -183,7 +183,7 @@ TEST(aborts_stop_ids_and_bad_weights_are_treated_as_on_the_cpu) {
   engine.set_weights(trainer->snapshot());
   engine.submit(requests[0]);
   engine::StepOutput out;
-  EXPECT_THROWS(while (engine.step(out)) {}, Code::kNonFinite);  // a long prompt takes more than one step
+  EXPECT_THROWS(while (engine.step(out)) {}, Code::kNonFinite);  // a long prompt needs several steps until it throws
 }
 
 TEST(soft_caps_and_heads_that_a_gpu_has_no_kernels_for_are_refused_by_name) {

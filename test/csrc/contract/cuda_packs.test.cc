@@ -20,7 +20,7 @@ using trainer::StepReport;
 
 namespace {
 
-/// Every packed tensor, as it lies on the device.
+/// The bytes of every packed tensor on the device.
 std::vector<std::vector<std::byte>> contents(const model::WeightSnapshot& weights, const model::Parameters& of) {
   std::vector<std::vector<std::byte>> out;
   for (const model::WeightSnapshot::Part& part : weights.parts(of)) {

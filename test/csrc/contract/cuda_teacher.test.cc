@@ -92,7 +92,7 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_and_teams_of_them) {
   }
 }
 
-/// Micro-batches after the one whose loss is not finite have no backward, and so no divergences.
+/// Micro-batches after one with a loss that is not finite have no backward, and so no divergences.
 TEST(a_step_that_is_not_finite_changes_nothing_and_has_none_of_the_divergences_before_it) {
   NEEDS_DEVICE;
   const ModelConfig model = small();
@@ -102,7 +102,7 @@ TEST(a_step_that_is_not_finite_changes_nothing_and_has_none_of_the_divergences_b
   const Said said = said_by(teacher, batch, model.width, 3);
   StepOptions o = taught_options(1.0f, true), broken = o;
   broken.objective = Objective::kGspo;
-  Batch bad = batch;  // the sequence that is packed first
+  Batch bad = batch;  // the fault is in the sequence that is packed first
   bad.behavior.assign(batch.tokens.size(), -4.0f);
   bad.behavior[12] = std::nanf("");
   const StepReport first = trainer.step(taught_view(batch, said, model.width, 3), o);

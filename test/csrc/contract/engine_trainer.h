@@ -1,4 +1,4 @@
-// Generates with a trainer's weights, packs what came out, scores it with that trainer, and compares.
+// Generates rollouts with a trainer's weights, packs them, scores them with the trainer, and compares log-probs.
 #pragma once
 
 #include <algorithm>
@@ -108,7 +108,7 @@ inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapsho
 /// How far the log-probs of two sides differ, and what else is found on the way.
 struct Comparison {
   int64_t tokens = 0, differing = 0;  // values whose bits differ, entropies included
-  double squares = 0, largest = 0;    // of the difference of log-probs, nats
+  double squares = 0, largest = 0;    // of the differences of log-probs, in nats
   int64_t preemptions = 0;            // how often a sequence lost its pages
 
   void add(float a, float b) {

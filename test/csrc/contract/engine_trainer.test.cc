@@ -14,7 +14,7 @@ using namespace hone::test;
 
 namespace {
 
-/// Top-k, top-p and min-p, alone and together, over a vocabulary of 61; and 40 of its ids, the others padding.
+/// Top-k, top-p and min-p, alone and together, over a vocabulary of 61, also with only 40 ids that are not padding.
 const kernels::SamplingParams kCuts[] = {{1, 0, 1.0f, 0.0f},  {1, 5, 1.0f, 0.0f},  {1, 0, 0.8f, 0.0f},  {1, 0, 1.0f, 0.2f},
                                          {1, 20, 0.9f, 0.0f}, {1, 20, 1.0f, 0.1f}, {1, 0, 0.9f, 0.05f}, {1, 9, 0.7f, 0.1f},
                                          {1, 0, 1.0f, 0.0f, 40}, {1, 9, 0.7f, 0.0f, 40}};
@@ -39,7 +39,7 @@ TEST(engine_equals_trainer_for_any_packing) {
 
 TEST(engine_equals_trainer_after_preemption) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
-    int64_t preemptions = 0;  // a round whose sequences happen to be short has none
+    int64_t preemptions = 0;  // a single round may have none, if its sequences happen to be short
     for (int round = 0; round < 4; ++round) {
       preemptions += expect_equal(
           {.name = "preemption", .engine = engine_config(16, 128, 12), .requests = 16, .storage = storage});
@@ -97,7 +97,7 @@ TEST(engine_equals_trainer_for_every_part_that_an_architecture_adds) {
   }
 }
 
-// Whatever a recipe can ask of the sampler: the ratio of an on-policy step is exactly 1.
+// For every sampling option of a recipe the ratio of an on-policy step is exactly 1.
 TEST(engine_equals_trainer_for_every_way_to_sample) {
   for (const float t : {0.0f, 0.3f, 1.0f, 1.7f}) {
     for (const kernels::SamplingParams& cut : kCuts) {

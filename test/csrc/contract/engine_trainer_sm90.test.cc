@@ -1,7 +1,7 @@
-// Architecture §5.3 on a Hopper, where generation multiplies attention with mma.sync and training with wgmma. The shim is
-// told to truncate the sums of wgmma, as the hardware is said to do, while those of mma.sync are rounded: so the two
-// part here as they may there. Mutants tried, each killed: the flag lost on the way from the trainer to the micro-batch,
-// and from there to the op; products not truncated.
+// docs/architecture.md §5.3 on a Hopper, where generation computes attention with mma.sync and training with wgmma. Here the
+// shim truncates the sums of wgmma, as the hardware is said to do, and rounds those of mma.sync, so that the two differ as
+// they may on a device. Mutants tried, each killed: the `deterministic` flag lost between trainer and micro-batch, or
+// between micro-batch and op; products not truncated.
 #include "engine_trainer.h"
 
 #ifdef HONE_HAVE_CUDA
@@ -33,8 +33,8 @@ void truncate_products([[maybe_unused]] bool on) {
 TEST_SETUP { cuda_shim::set_capability(9), truncate_products(true); }
 #endif
 
-// docs/explanation/numerics.md: what fast mode may part by in a model of two layers, nats. Measured here over 2880 tokens, heads of 64
-// and 128: 0.0026 to 0.0036 rms, 0.014 to 0.020 at most.
+// The bound of docs/explanation/numerics.md on differences in fast mode for a model of two layers, in nats. Measured here
+// over 2880 tokens with heads of 64 and 128: 0.0026 to 0.0036 rms, 0.014 to 0.020 at most.
 constexpr double kRms = 8e-3, kLargest = 6e-2;
 
 Case on_hopper(const char* name, int64_t head_dim, bool decorated) {
@@ -46,7 +46,7 @@ Case on_hopper(const char* name, int64_t head_dim, bool decorated) {
   return c;
 }
 
-/// Log-probs of all tokens but each sequence's first, which get 0.
+/// Log-probs of all tokens; the first of each sequence gets 0.
 std::vector<float> score(const Case& c, const std::vector<int32_t>& tokens, const std::vector<int32_t>& starts) {
   trainer::TrainerConfig config;
   config.device = c.device;

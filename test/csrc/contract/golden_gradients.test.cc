@@ -1,5 +1,5 @@
 // Gradients, losses, ratios and AdamW steps of four architectures against goldens computed in f64 by PyTorch.
-// Mutants tried: decay on matrices only, no bias correction. Both die.
+// Mutants tried, both killed: decay on matrices only, no bias correction.
 #include <algorithm>
 
 #include "check.h"
@@ -22,7 +22,7 @@ struct GoldenGradients {
   std::string folder;
   Json json;
   Batch batch;
-  std::vector<size_t> response;  // index of each response token
+  std::vector<size_t> response;  // indices of the response tokens
 
   explicit GoldenGradients(const std::string& path) : folder(path), json(test::read_json(path + "/batch.json")) {
     batch.tokens = test::numbers<int32_t>(json, "input_ids");
@@ -63,7 +63,7 @@ void check_report(const GoldenGradients& g, const std::string& what, const Json&
   };
   off("loss", r.loss, number("loss"), 1e-5);
   off("policy loss", r.policy_loss, number("policy_loss"), 1e-5);
-  // 1e-5 at the golden weights; afterwards the f32 parameters themselves are off by up to 1e-5 each.
+  // The tolerance is 1e-5 at the golden weights; after a step the f32 parameters differ by up to 1e-5 each.
   off("grad norm", r.grad_norm, number("grad_norm"), (first ? 1e-5 : 1e-3) * number("grad_norm"));
   const auto ratios = test::numbers<double>(step, "sequence_ratios");
   const auto& clipped = test::at(step, "clipped").items("clipped");
@@ -110,7 +110,7 @@ void check_variant(GoldenGradients& g, const std::string& name, const Json& vari
   TrainerConfig config;
   config.optimizer.weight_decay = 0.1f;
   config.optimizer.decay_all = true;
-  config.packed_tokens = 40;  // two micro-batches
+  config.packed_tokens = 40;  // makes two micro-batches
   model::ModelConfig model = model::load_hf_config(weights);
   model.max_positions = 64;
   Trainer trainer(model, config, nullptr);

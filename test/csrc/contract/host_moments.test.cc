@@ -60,7 +60,7 @@ TEST(a_trainer_with_moments_on_the_host_has_the_bits_of_one_with_moments_on_the_
       EXPECT_TRUE(one.weight_norm == other.weight_norm && one.grad_scale == other.grad_scale && !other.skipped);
       expect_same(*device, *host);
     }
-    // Each goes on from what the other saved.
+    // Each continues from the other's checkpoint.
     device->save(folder / "device", "");
     host->save(folder / "host", "");
     const auto there = make(model, options(true, moments, adapted)), here = make(model, options(false, moments, adapted));

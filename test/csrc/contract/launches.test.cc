@@ -21,7 +21,7 @@ using model::ModelConfig;
 
 namespace {
 
-TEST_SETUP { cuda_shim::set_capability(9); }  // before the first kernel: a process asks once
+TEST_SETUP { cuda_shim::set_capability(9); }  // before the first kernel, since a process asks for the capability once
 
 ModelConfig config_of(const char* arch, int64_t width, int64_t heads, int64_t kv_heads, int64_t mlp_width, bool qk_norm) {
   ModelConfig c;
@@ -53,7 +53,7 @@ model::PackedLayer layer_of(const ModelConfig& c, void* memory) {
   return w;
 }
 
-/// What a layer of a decode step of `rows` rows launches on a device of this capability.
+/// The launches of a layer in a decode step of `rows` rows on a device of this capability.
 std::string layer_launches(const ModelConfig& c, int64_t rows, int capability, int64_t layer = 1) {
   cuda_shim::set_capability(capability);
   kernels::cuda::force_portable(capability < 9);

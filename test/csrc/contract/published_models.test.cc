@@ -69,7 +69,7 @@ struct Twin {
   static model::ModelConfig parsed(const std::string& name, const Json& golden) {
     model::ConfigReading strict{.strict = true, .warnings = {}};
     model::ModelConfig c = model::parse_hf_config(test::at(golden, "config"), name.c_str(), &strict);
-    c.max_positions = std::min<int64_t>(c.max_positions, 64);  // a table of a million rows would only cost time
+    c.max_positions = std::min<int64_t>(c.max_positions, 64);  // a rotary table of a million rows would only cost time
     return c;
   }
   static trainer::TrainerConfig settings() {

@@ -1,5 +1,5 @@
-// Activations computed again in the backward: every weight, gradient and result of some steps has the bits that it has
-// with all activations kept, whatever the architecture, the storage and the device. Mutants: test/mutants/csrc-model.json.
+// With activations computed again in the backward every weight, gradient and result of some steps has the same bits as
+// with all activations kept, for every architecture, storage type and device. Mutants: test/mutants/csrc-model.json.
 #include <vector>
 
 #include "architectures.h"
@@ -20,7 +20,7 @@ struct Steps {
   double loss = 0;
 };
 
-/// Some steps of gspo with an entropy term, on policy at first, in micro-batches of which one is longer than planned.
+/// Trains some gspo steps with an entropy term, the first on policy; one micro-batch is longer than planned.
 Steps train(const model::ModelConfig& model, TrainerConfig config, const Batch& given, int steps) {
   config.packed_tokens = 14;
   Trainer trainer(model, config, nullptr);
@@ -80,7 +80,7 @@ TEST(a_gpu_computes_the_same_bits_again) {
   TrainerConfig config;
   config.device = test::kCuda;
   for (const auto& [name, model] : test::architecture_configs()) {
-    if (name == "phi3" || name == "gemma3_text") compare(name, model, config, 1);  // on fibers a step takes seconds
+    if (name == "phi3" || name == "gemma3_text") compare(name, model, config, 1);  // few, since a step takes seconds in the shim
   }
 }
 

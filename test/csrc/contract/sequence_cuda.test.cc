@@ -64,7 +64,7 @@ TEST(two_teams_that_divide_weights_and_compute_layers_again_have_the_bits_of_one
 TEST(a_team_of_four_has_the_bits_of_one_trainer_alone_also_with_fewer_rows_than_ranks) {
   NEEDS_SHIM;
   const ModelConfig model = many_heads(true);
-  const std::vector<Batch> batch{of_lengths({13, 2, 3})};  // micro-batches of 13 rows, and of 5
+  const std::vector<Batch> batch{of_lengths({13, 2, 3})};  // gives micro-batches of 13 and of 5 rows
   const TrainerConfig config = in_teams(Stage::kOptimizer, true, 4, 3);
   const Course solo = run(model, config, supervised(), batch);
   EXPECT_EQ(solo.reports[0].micro_batches, 2);

@@ -61,7 +61,7 @@ TEST(gpus_that_add_up_their_own_first_are_within_the_bound_and_repeat_to_the_bit
   }
 }
 
-/// One micro-batch and nothing clipped: no sum is left that could have another order.
+/// With one micro-batch and no clipping no sum is left that could have another order.
 TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_nothing) {
   NEEDS_SHIM;
   const ModelConfig model = small();

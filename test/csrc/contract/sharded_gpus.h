@@ -1,4 +1,4 @@
-// Trainers on GPUs that divide their work: ranks are threads, each with a stream of the fiber shim, over the stand-in for NCCL.
+// Trainers on GPUs that divide their work: ranks are threads, each with a stream of the shim, over the stand-in for NCCL.
 #pragma once
 
 #include <functional>
@@ -13,11 +13,11 @@ namespace hone::test {
 
 using Stage = Sharding::Stage;
 
-/// Under the shim a micro-batch takes a tenth of a second a layer.
+/// A small model, since a micro-batch takes a tenth of a second per layer in the shim.
 inline ModelConfig small(int64_t layers = 1) {
   ModelConfig model = small_gpu_decoder();
   model.layers = layers;
-  model.vocabulary = 160;  // two blocks outside of layers
+  model.vocabulary = 160;  // so that the weights outside of layers have two blocks
   return model;
 }
 

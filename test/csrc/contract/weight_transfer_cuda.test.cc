@@ -1,4 +1,4 @@
-// Weights from a trainer's GPU to the engines of other GPUs: the trainer's packs, to the bit, and nothing else in their
+// Weights go from a trainer's GPU to the engines of other GPUs, which get the trainer's packs to the bit and need no other
 // memory. Ranks are threads over the stand-in for NCCL.
 #include "trainer/weight_transfer.h"
 
@@ -18,7 +18,7 @@ using trainer::WeightReceiver;
 
 namespace {
 
-constexpr int64_t kBucket = 5000;  // bytes: many, the last one shorter
+constexpr int64_t kBucket = 5000;  // bytes, small enough for many buckets, the last of them shorter
 
 std::vector<std::byte> contents(const WeightSnapshot& weights) {
   std::vector<std::byte> out(size_t(weights.bytes()));

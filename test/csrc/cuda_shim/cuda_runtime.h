@@ -1,5 +1,5 @@
-// Stands in for the CUDA toolkit's header where there is no GPU: the same .cu sources, compiled by the host's
-// compiler, run one fiber per CUDA thread (docs/how-to/cuda.md). Test only.
+// Replaces the CUDA toolkit's header on machines without a GPU: the same .cu sources, compiled by the host's compiler,
+// run with one fiber per CUDA thread (docs/explanation/cuda-kernels.md). Only for tests.
 #pragma once
 
 #include "shim/types.h"

@@ -90,7 +90,7 @@ TEST(a_megabyte_of_marks_takes_no_longer_than_sorting_it) {
   const double start = processor_seconds();
   const std::string sorted = nfc("a" + marks);
   const double seconds = processor_seconds() - start;
-  EXPECT_EQ(sorted.substr(0, 5), utf8({0x1EA1, 0x334}));  // a composed with the first dot below, then the mark of the lowest class
+  EXPECT_EQ(sorted.substr(0, 5), utf8({0x1EA1, 0x334}));  // a with a dot below, then the mark of the lowest class
   EXPECT_EQ(sorted.size(), marks.size() + 1);
   EXPECT_TRUE(seconds < 20);  // a quadratic sort would take minutes, even without sanitizers
 }

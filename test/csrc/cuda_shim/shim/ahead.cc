@@ -13,7 +13,7 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kPiece = 256;  // bytes that are compared together
+constexpr size_t kPiece = 256;  // bytes of a piece that is compared at once
 
 std::atomic<bool> ahead{std::getenv("HONE_SHIM_AHEAD") != nullptr};
 

@@ -10,7 +10,7 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__x86_64__) && !defined(HONE_SHIM_UCONTEXT)
-#define HONE_SHIM_SWITCH 1  // some 20 times as fast as swapcontext, which asks the kernel for the signal mask
+#define HONE_SHIM_SWITCH 1  // some 20 times as fast as swapcontext, which makes a system call for the signal mask
 #else
 #include <ucontext.h>
 #endif
@@ -142,7 +142,7 @@ void Fiber::tell_sanitizer([[maybe_unused]] const void* bottom, [[maybe_unused]]
 }  // namespace hone::cuda_shim
 
 #if defined(HONE_SHIM_ASAN)
-// What the compiler calls before a function that does not return (-Wl,--wrap).
+// The compiler calls this before a function that does not return; -Wl,--wrap replaces it.
 extern "C" void __real___asan_handle_no_return();
 extern "C" void __wrap___asan_handle_no_return() {
   hone::cuda_shim::Fiber::before_throw();

@@ -13,8 +13,8 @@ class Fiber {
   ~Fiber();
   Fiber(const Fiber&) = delete;
 
-  /// The next resume() begins `entry` from its start, whatever ran here before. `entry` outlives the fiber's work
-  /// and never throws.
+  /// The next resume() begins `entry` from its start, whatever the fiber ran before. `entry` must outlive the fiber's
+  /// work and must not throw.
   void start(const std::function<void()>* entry);
   /// Called on the host's stack: runs until the fiber yields or ends.
   void resume();
@@ -29,10 +29,10 @@ class Fiber {
   void tell_sanitizer(const void* bottom, size_t bytes);
 
   const std::function<void()>* entry_ = nullptr;
-  bool ended_ = true;  // its entry came to its end
+  bool ended_ = true;  // true once `entry` has returned
   std::byte* stack_ = nullptr;
   void* context_ = nullptr;  // saved stack pointer, or a ucontext_t
-  const void* host_bottom_ = nullptr;  // while the sanitizer takes this stack for the current one
+  const void* host_bottom_ = nullptr;  // set while the sanitizer believes this stack to be current
   size_t host_size_ = 0;
 };
 

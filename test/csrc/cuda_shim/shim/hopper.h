@@ -60,7 +60,7 @@ void wgmma_fence();
 void wgmma_commit();
 void wgmma_wait(int groups_left, const char* file, int line);
 bool product_under_way(Interval shared);
-/// setmaxnreg: up (`more`) or down to `count` registers a thread.
+/// setmaxnreg: increases (`more`) or decreases the registers of a thread to `count`.
 void set_registers(int count, bool more);
 
 }  // namespace hone::cuda_shim

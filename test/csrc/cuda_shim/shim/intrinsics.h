@@ -208,7 +208,7 @@ inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.
 inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
 inline float __int2float_rn(int x) { return float(x); }
 
-// CUDA's min and max are global, and mix widths by the usual conversions.
+// CUDA's min and max are global functions that convert arguments of different widths by the usual rules.
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;

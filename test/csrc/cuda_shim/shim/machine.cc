@@ -60,7 +60,7 @@ bool can_run(const Thread& t) {
   return (*t.until)();
 }
 
-/// Warps of a block.
+/// Number of warps in a block.
 int block_warps() { return (machine().count + 31) / 32; }
 
 /// Runs each ready lane of a warp, counted over the cluster, once in a drawn order. Returns whether one ran.
@@ -81,7 +81,7 @@ bool run_warp(int warp) {
   return ran;
 }
 
-/// A lane that `t` waits for in vain.
+/// A lane that `t` waits for but that will never come.
 const Thread& absentee(const Thread& t) {
   Machine& m = machine();
   for (int i = 0; i < 32; ++i) {
@@ -373,7 +373,7 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
   Warp& warp = warp_of(me);
   const unsigned before = warp.waiting & mask;
   warp.waiting |= 1u << me.lane();
-  // Every lane looks at one other; only the last one, or one that finds something wrong, looks at them all.
+  // Every lane checks one other lane; only the last one, or one that finds a mismatch, checks all.
   const bool agrees = before == 0 || same_call(me, lane_of(me, std::countr_zero(before)));
   if (agrees && !(mask & warp.done) && (warp.waiting & mask) != mask && reaches(me, mask)) return me.fiber.yield();
   void* lanes[32] = {};

@@ -12,7 +12,7 @@
 
 namespace hone::cuda_shim {
 
-/// What a GPU would not have survived, or would have answered with garbage: a bug in a kernel or in its launch.
+/// A bug in a kernel or in its launch, for which a real GPU would fail or give wrong results.
 struct Fault : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -44,7 +44,7 @@ struct Grid {
   size_t shared_bytes;
   void* stream;
 };
-/// Runs `thread` once for every thread of the grid. Throws the first Fault. The blocks of a cluster run side by side.
+/// Runs `thread` once for every thread of the grid. Throws the first Fault. The blocks of a cluster run concurrently.
 void run_grid(const Grid& call, const std::function<void()>& thread);
 /// Whether the caller is a CUDA thread.
 bool in_kernel();
@@ -63,7 +63,7 @@ class LaunchLog {
 /// Every launch calls this first: adds it to the log, and says whether it is to be run.
 bool note_launch(const char* name, bool early = false);
 
-/// Waits for all threads of the block; returns how many handed in a non-zero predicate.
+/// Waits for all threads of the block; returns how many passed a non-zero predicate.
 int block_barrier(int predicate, const char* what, const char* file, int line);
 
 /// Waits for the kernel in front. A thread of an early kernel that leaves without this wait is a Fault.
@@ -94,18 +94,18 @@ int thread_number();  // of the caller within its block
 int thread_count();
 const char* kernel_name();
 
-/// This block's dynamic shared memory: NaN at the start of every block, guarded on both sides.
+/// This block's dynamic shared memory, filled with NaN at the start of every block and guarded on both sides.
 void* dynamic_shared();
 size_t dynamic_shared_bytes();
 /// Faults unless [p, p + bytes) is shared memory and p is a multiple of bytes.
 void expect_shared(const void* p, size_t bytes, const char* what);
 
-/// cp.async: the target is NaN from now on, and holds the bytes when the wait returns.
+/// cp.async: fills the target with NaN; it gets the bytes when the wait returns.
 void async_copy16(void* shared, const void* global, bool valid);
 void async_commit();
 void async_wait(int groups_left);
 
-/// Global memory lies in a region that only kernels and copies may touch: elsewhere its pages are closed.
+/// While one exists, global memory is accessible: only kernels and copies make one, otherwise its pages are protected.
 struct DeviceAccess {
   DeviceAccess();
   ~DeviceAccess();

@@ -47,8 +47,8 @@ struct Thread {
 
 /// Which lanes of a warp are where, a bit each.
 struct Warp {
-  unsigned waiting = 0;  // in a collective
-  unsigned done = 0;     // have left the kernel
+  unsigned waiting = 0;  // lanes that wait in a collective
+  unsigned done = 0;     // lanes that have exited
 };
 
 /// One block of the running cluster.
@@ -67,7 +67,7 @@ struct Change {
 };
 
 struct Machine {
-  std::recursive_mutex turn;  // one grid at a time in a process
+  std::recursive_mutex turn;  // a process runs one grid at a time
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Warp> warps;
   int count = 0;  // threads in a block
@@ -95,7 +95,7 @@ inline Machine& machine() { return the_machine; }
 /// Faults if a device would refuse the launch.
 void expect_launch(const Grid& call, int cluster);
 
-/// Every live piece of global memory, with its bytes; nothing unless kernels run ahead.
+/// Copies every allocated piece of global memory; returns nothing unless kernels run ahead.
 std::vector<Change> global_memory();
 /// What differs now from `before`, which global_memory() gave.
 std::vector<Change> changes_since(std::vector<Change> before);

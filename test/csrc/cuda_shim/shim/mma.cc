@@ -1,4 +1,4 @@
-// Products of one warp, a third of what the emulated kernels compute.
+// Products of one warp, which take a third of the time of emulated kernels.
 #include <kernels/cuda/mma.cuh>
 
 namespace hone::cuda_shim {
@@ -10,7 +10,7 @@ struct WarpTile {
 
 double bf16_half(uint32_t pair, int half) { return double(bf16_to_f32(uint16_t(pair >> (16 * half)))); }
 
-// Every sum in the order of k, eight sums at once: the same numbers, at the speed of a product that is not under test.
+// Each sum adds in the order of k; eight sums are computed at once for speed, which changes no number.
 __attribute__((optimize("O3"))) void multiply_tile(WarpTile& t) {
   for (int i = 0; i < 16; ++i) {
     for (int k = 0; k < 16; ++k) {

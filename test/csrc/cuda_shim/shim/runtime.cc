@@ -24,8 +24,8 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kAddresses = size_t(1) << 36;  // never used twice: a freed pointer stays wrong
-constexpr size_t kMemory = size_t(4) << 30;     // what the device says it has
+constexpr size_t kAddresses = size_t(1) << 36;  // no address is used twice, so a freed pointer stays invalid
+constexpr size_t kMemory = size_t(4) << 30;     // memory that the device reports
 constexpr size_t kAlign = 256, kHostPage = 4096;
 
 /// All global memory: one reserved region, closed except while a kernel or a copy runs.
@@ -46,7 +46,7 @@ struct Heap {
 };
 
 Heap& heap() {
-  static Heap& h = *new Heap;  // outlives every static that frees
+  static Heap& h = *new Heap;  // never destroyed, since static objects may free memory at exit
   return h;
 }
 
@@ -159,7 +159,7 @@ cudaError_t cudaMalloc(void** p, size_t bytes) {
   *p = nullptr;
   if (captures()) return report(cudaErrorStreamCaptureUnsupported);
   if (bytes == 0) return cudaSuccess;
-  const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // a guard behind every piece
+  const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // with a guard after every piece
   if (bytes > kMemory - h.live_bytes || room > kAddresses - h.end) return report(cudaErrorMemoryAllocation);
   unsigned char* at = h.base + h.end;
   h.end += room;

@@ -1,4 +1,4 @@
-// The part of the CUDA runtime API that the core calls, on host memory.
+// The part of the CUDA runtime API that the core calls, implemented on host memory.
 #pragma once
 
 #include <cstddef>

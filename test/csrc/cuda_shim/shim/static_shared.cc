@@ -1,5 +1,5 @@
-// To the host's compiler a __shared__ variable is a static like others. AddressSanitizer tells every static's place
-// in memory and in the source; those whose line says __shared__ are the ones. (A section of their own would be
+// For the host's compiler a __shared__ variable is an ordinary static. AddressSanitizer reports the address and the source
+// line of every static; those whose line contains __shared__ are the shared ones. (A section of their own would be
 // simpler, but GCC ignores the attribute in templates: bug 70435.)
 #include "shim/static_shared.h"
 

@@ -21,7 +21,7 @@ constexpr int64_t kMostBytes = (1 << 20) - 1;  // limits a barrier's arrivals, a
 
 struct Barrier {
   unsigned expected, pending;
-  int64_t bytes = 0;  // announced and not yet brought
+  int64_t bytes = 0;  // announced but not copied yet
   uint64_t phase = 0;
   int maker;
   bool shown = false;  // whether fenced for the copy engine
@@ -78,7 +78,7 @@ Tensor decoded(const CUtensorMap& map) {
           uint32_t(w[6]), uint32_t(w[7]), uint32_t(w[8])};
 }
 
-/// 16 bytes of row y from element x on, zeros beyond the tensor.
+/// Reads 16 bytes of row y from element x on, with zeros beyond the tensor.
 void read_chunk(const Tensor& t, int64_t x, int64_t y, unsigned char (&chunk)[16]) {
   const unsigned char* const row = t.data + y * t.stride;
   const bool there = y >= 0 && y < t.height;

@@ -1,4 +1,4 @@
-// Vector types and the words of CUDA C++ that a host compiler does not know.
+// Vector types and the keywords of CUDA C++ that a host compiler does not know.
 #pragma once
 
 #include <cmath>

@@ -44,7 +44,7 @@ struct Group {
 
 struct Issuer {
   uint64_t issued = 0, waited = 0;
-  std::vector<uint64_t> commits;  // how many were issued at each commit that was not waited for yet
+  std::vector<uint64_t> commits;  // number of products at each commit that is not awaited yet
   bool fenced = false;
   std::list<Sums> sums;
   int registers = 0;
@@ -64,7 +64,7 @@ Tensor64& cores() {
 Issuer& me() { return cores().issuers[size_t(thread_number())]; }
 Group& my_group() { return cores().groups[size_t(thread_number() / kGroup)]; }
 
-/// Where 16-bit element (line, k) of an operand lies.
+/// Finds the address of 16-bit element (line, k) of an operand.
 struct Operand {
   uint32_t start, leading, stride;
   unsigned swizzle;  // a `mode` of swizzled_address()
@@ -87,7 +87,7 @@ struct Operand {
   }
 
   uint32_t address(uint32_t line, uint32_t k) const {
-    const uint32_t span = swizzle ? 16u << swizzle : 16;  // bytes side by side before the next row of the pattern
+    const uint32_t span = swizzle ? 16u << swizzle : 16;  // contiguous bytes in a row of the pattern
     if (!lines) {
       const uint32_t along = k * 2, across = line % 8 * span + line / 8 * stride;
       return swizzled_address(start + across + along % span + along / span * leading, swizzle);

@@ -1,4 +1,4 @@
-// Host version of csrc/core/cuda/launch.cuh: a launch runs the grid on fibers, here and now.
+// Host version of csrc/core/cuda/launch.cuh: a launch runs the grid on fibers before it returns.
 #pragma once
 
 #include <cuda_runtime.h>

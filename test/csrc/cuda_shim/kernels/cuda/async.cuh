@@ -1,4 +1,4 @@
-// Host version of csrc/kernels/cuda/async.cuh: bytes arrive at the wait; until then the target holds NaN.
+// Host version of csrc/kernels/cuda/async.cuh: copied bytes arrive at the wait; until then the target holds NaN.
 #pragma once
 
 #include <cuda_runtime.h>

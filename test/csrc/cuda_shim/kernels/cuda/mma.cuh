@@ -40,7 +40,7 @@ struct MatrixMultiply {
   const uint32_t *a, *b;
 };
 
-/// Products are exact in f64; their sum with d is rounded once. A tensor core truncates: docs/explanation/numerics.md.
+/// Products are exact in f64; their sum with d is rounded once. A tensor core truncates instead: docs/explanation/numerics.md.
 void multiply_16816(void* const* lanes, unsigned mask);
 
 }  // namespace hone::cuda_shim

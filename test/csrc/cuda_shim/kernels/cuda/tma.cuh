@@ -1,4 +1,4 @@
-// Host version of csrc/kernels/cuda/tma.cuh: barriers count, and bytes arrive some time after they were asked for.
+// Host version of csrc/kernels/cuda/tma.cuh: barriers count, and bytes arrive at a random time after the request.
 #pragma once
 
 #include "shim/hopper.h"

@@ -7,7 +7,7 @@
 
 namespace hone::kernels::cuda {
 
-/// A device goes on with lane 0's value, whatever the others have.
+/// A device would use lane 0's value, whatever the other lanes have.
 inline uint32_t same_in_warp(uint32_t x, HONE_SHIM_SITE) {
   if (__shfl_sync(0xffffffffu, x, 0, 32, file, line) != x) cuda_shim::fault("same_in_warp: lanes differ (%s:%d).", file, line);
   return x;
@@ -22,7 +22,7 @@ void wgmma_wait(HONE_SHIM_SITE) {
 template <int N>
 void wgmma_settle(float (&)[N]) {}
 
-/// The shapes that the instruction's wrapper has.
+/// Only for the shapes that the instruction's wrapper has.
 template <int kSums>
 inline constexpr bool kWgmmaShape = kSums == 8 || kSums == 32 || kSums == 64 || kSums == 128;
 
