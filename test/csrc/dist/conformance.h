@@ -1,5 +1,5 @@
-// What every communicator of hosts promises, written once over a way to make ranks: threads of one process, threads over
-// sockets, processes. A rank's body speaks to the others by the communicator alone, since they may be processes.
+// The promises of every communicator between hosts, tested once for each way to make ranks: threads of one process, threads
+// over sockets, processes. Ranks communicate only through the communicator, since they may be processes.
 #pragma once
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 namespace hone::test {
 
 using RankBody = std::function<void(dist::Communicator& group, int rank)>;
-/// Runs `body` on `size` ranks at once, each with a communicator that is destroyed when its body ends, and returns what each
-/// threw ("ok": nothing).
+/// Runs `body` on `size` ranks at once, each with a communicator that is destroyed when its body ends. Returns the message
+/// that each threw, or "ok".
 using Ranks = std::function<std::vector<std::string>(int size, milliseconds timeout, const RankBody& body)>;
 
 inline constexpr milliseconds kPatient{20'000}, kHasty{300};
@@ -238,7 +238,7 @@ inline void a_rank_that_is_gone_shows_at_the_others_at_once(const Ranks& ranks) 
   const auto start = std::chrono::steady_clock::now();
   const auto said = ranks(3, kPatient * 10, [](dist::Communicator& group, int rank) {
     check_collectives(group, 2);
-    if (rank == 2) return;  // destroyed without a close
+    if (rank == 2) return;  // its communicator is destroyed without close()
     std::vector<float> x(8, 1.0f);
     group.all_reduce({}, view(x), dist::ReduceOp::kSum);
     EXPECT_THROWS(group.wait({}), Code::kCollective);

@@ -1,5 +1,5 @@
-// A libnccl.so.2 whose ranks are threads of one process: it moves the data for real, at the moment the last rank has
-// called, and goes wrong on demand. Only what the communicator uses is exported.
+// A stand-in for libnccl.so.2 whose ranks are threads of one process. It really moves the data, when the last rank has
+// called, and fails on demand. It exports only the functions that the communicator uses.
 #include "fake_nccl.h"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class Fake final : public hone::test::FakeNccl {
         if (streams.goes_on(stream)) return;
       }
       if (polls > 10) std::this_thread::sleep_for(std::chrono::microseconds(50));
-      if (polls > 1'200'000) std::abort();  // a minute: no rank arrives
+      if (polls > 1'200'000) std::abort();  // after a minute: a rank does not come
     }
   }
   int live() override { return locked(int(comms.size())); }
@@ -173,7 +173,7 @@ thread_local OpenGroup open_group;
 
 NcclResult transfer(bool send, const void* data, size_t count, NcclDataType type, int peer, NcclComm_t comm,
                     void* stream) {
-  if (open_group.depth == 0) return kNcclInvalidUsage;  // a lone send would wait for its peer
+  if (open_group.depth == 0) return kNcclInvalidUsage;  // a send outside of a group could wait for its peer forever
   open_group.comm = comm;
   open_group.stream = stream;
   open_group.part.transfers.push_back({send, static_cast<char*>(const_cast<void*>(data)), count * bytes_of(type), peer});

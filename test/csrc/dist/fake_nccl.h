@@ -23,13 +23,13 @@ class FakeNccl {
   virtual void reset(const Faults& faults) = 0;
   /// From now on data are moved within a call of `reach`, for memory that is closed otherwise.
   virtual void reach_by(std::function<void(const std::function<void()>&)> reach) = 0;
-  /// True when all operations queued with this handle have run or are lost.
+  /// True if all operations queued with this handle have run or are lost.
   virtual bool idle(void* stream) = 0;
   /// Returns when idle() is true, or when a rank has left the group, so that the stream's next work may
   /// begin. A wait `by_host` is a misuse unless idle() was true before: it has no time-out, and a lost peer
   /// would keep it for ever.
   virtual void await(void* stream, bool by_host) = 0;
-  virtual int live() = 0;     // communicators neither destroyed nor aborted
+  virtual int live() = 0;     // number of communicators neither destroyed nor aborted
   virtual int aborts() = 0;
   virtual int polls() = 0;    // how often an asynchronous error was asked for
   /// How many calls the real library forbids: after the end, while something is in progress, by two threads

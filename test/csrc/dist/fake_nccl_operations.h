@@ -1,4 +1,4 @@
-// What ranks bring to an operation of the stand-in for NCCL, and how it moves the data once all are there.
+// The arguments of ranks for an operation of the stand-in for NCCL, and how it moves the data once all ranks have called.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Transfer {
   int peer;
 };
 struct Group;
-/// What one rank brings to an operation.
+/// The arguments of one rank for an operation.
 struct Part {
   const char* source = nullptr;
   char* destination = nullptr;
@@ -38,7 +38,7 @@ struct Operation {
   NcclDataType type;
   NcclRedOp op;
   int root;
-  std::vector<Part> parts;  // [size]
+  std::vector<Part> parts;  // one for each rank
   const Group* group = nullptr;
   size_t arrived = 0;
   bool done = false, lost = false;
@@ -86,7 +86,7 @@ inline void store(char* data, size_t i, NcclDataType type, double x) {
   }
 }
 
-/// Elements [first, first + n) of the reduction over all parts, rank after rank.
+/// Elements [first, first + n) of the reduction over all parts, in the order of ranks.
 inline std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
   std::vector<char> out(n * bytes_of(o.type));
   for (size_t i = 0; i < n; ++i) {
@@ -102,7 +102,7 @@ inline std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
 
 inline void exchange(Operation& o) {
   for (size_t to = 0; to < o.parts.size(); ++to) {
-    std::map<int, size_t> seen;  // receives from a peer match its sends in order
+    std::map<int, size_t> seen;  // receives from a peer match its sends in their order
     for (const Transfer& receive : o.parts[to].transfers) {
       if (receive.send) continue;
       size_t skip = seen[receive.peer]++;

@@ -1,4 +1,4 @@
-// Messages of different lengths, none included, come whole to every rank.
+// Messages of different lengths, also empty ones, reach every rank completely.
 #include "dist/gather_bytes.h"
 
 #include <cstring>

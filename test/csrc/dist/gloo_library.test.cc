@@ -1,4 +1,4 @@
-// A library that is there, one that is not, and one of another version.
+// Opens a library that exists, one that does not, and one of another version.
 #include "dist/gloo_library.h"
 
 #include "gloo_ranks.h"

@@ -83,7 +83,7 @@ CONFORMANCE(gloo_processes)
 
 TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
   const std::pair<int64_t, int> when[] = {{16, 30}, {4 << 20, 30}, {4 << 20, 45}, {4 << 20, 60}, {4 << 20, 75}};
-  for (const auto& [n, after] : when) {  // numbers, milliseconds
+  for (const auto& [n, after] : when) {  // n: numbers in a collective, after: milliseconds
     const auto start = std::chrono::steady_clock::now();
     const auto said = killed(milliseconds(after), kPatient * 10, n);
     EXPECT_TRUE(std::chrono::steady_clock::now() - start < kPatient * 10);
@@ -149,13 +149,13 @@ TEST(unknown_peers_neither_end_a_rank_nor_take_the_place_of_one) {
 }
 
 TEST(what_a_rank_cannot_have_sent_ends_the_connection_and_no_process) {
-  const uint64_t no_such_message[6] = {56, 1, 7, 0, 8, 0};  // for a receiver that no rank has named
+  const uint64_t no_such_message[6] = {56, 1, 7, 0, 8, 0};  // a message for a receiver that does not exist
   const std::string said = told(std::string(reinterpret_cast<const char*>(no_such_message), sizeof(no_such_message)));
   EXPECT_TRUE(has(said, "COLLECTIVE rank 0 of 2: ") && has(said, "is gone"));
 }
 
 TEST(sockets_are_closed_in_programs_that_a_rank_starts) {
-  // Otherwise a rank that dies would look alive for as long as its child runs.
+  // Otherwise a rank that died would look alive as long as its child runs.
   const auto said = gloo_processes(2, kPatient * 10, [](dist::Communicator& group, int rank) {
     std::vector<float> x(64, 1.0f);
     check_collectives(group, 3);

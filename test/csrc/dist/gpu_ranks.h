@@ -1,4 +1,4 @@
-// Ranks as threads that have both groups: one over their common memory, and one over the stand-in for NCCL.
+// Ranks as threads with two groups: one over their common memory, and one over the stand-in for NCCL.
 #pragma once
 
 #include <memory>

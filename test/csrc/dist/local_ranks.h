@@ -1,4 +1,4 @@
-// Ranks as threads of one process: communicators over a transport through their common memory, with faults.
+// Ranks as threads of one process: communicators over a transport through common memory, which can inject faults.
 #pragma once
 
 #include <condition_variable>
@@ -153,7 +153,7 @@ class LocalTransport final : public dist::Transport {
   int rank_;
 };
 
-/// One communicator a rank; each is used by a thread of its own.
+/// Makes one communicator per rank, each for a thread of its own.
 inline std::vector<std::unique_ptr<dist::HostCommunicator>> local_communicators(int size, milliseconds timeout,
                                                                                 LocalFault fault = {}) {
   const auto post = std::make_shared<LocalPost>(size, fault);
@@ -164,8 +164,8 @@ inline std::vector<std::unique_ptr<dist::HostCommunicator>> local_communicators(
   return all;
 }
 
-/// Runs `body` on one thread a rank and returns what each threw ("ok": nothing). A communicator is destroyed when its body
-/// ends.
+/// Runs `body` on one thread per rank and returns the message that each threw, or "ok". A communicator is destroyed when
+/// its body ends.
 inline std::vector<std::string> local_ranks(int size, milliseconds timeout, LocalFault fault,
                                             const std::function<void(dist::Communicator&, int rank)>& body) {
   auto groups = local_communicators(size, timeout, fault);

@@ -54,7 +54,7 @@ TEST(a_library_too_old_is_named_with_what_needs_a_newer_one_and_the_next_command
   const std::pair<int, const char*> codes[] = {
       {21399, "is version 2.13.99; non-blocking initialisation needs 2.14 or later"},
       {21200, "is version 2.12.0; error texts needs 2.13 or later"},
-      {2804, "is version 2.8.4; bf16 needs 2.10 or later"},  // the code of releases up to 2.8
+      {2804, "is version 2.8.4; bf16 needs 2.10 or later"},  // versions up to 2.8 are encoded in this way
       {2304, "is version 2.3.4; abort and asynchronous errors needs 2.4 or later"}};
   for (const auto& [code, text] : codes) {
     fake(HONE_FAKE_NCCL).reset({.version = code});

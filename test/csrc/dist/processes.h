@@ -1,4 +1,4 @@
-// Ranks as processes: forked from the test, before it has threads.
+// Ranks as processes, which the test forks before it has threads.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ class Pipe {
     put(&size, sizeof(size));
     put(text.data(), text.size());
   }
-  /// Empty if the other side ended without a word.
+  /// Reads a text; empty if the other side ended without sending one.
   std::string read() {
     uint64_t size = 0;
     if (!get(&size, sizeof(size))) return "";

@@ -37,13 +37,13 @@ inline CommunicatorOptions options(milliseconds init = kLong, milliseconds timeo
   return {.init_timeout = init, .timeout = timeout, .idle = [](const Stream& s) { return fake().idle(s.handle); }};
 }
 
-/// The handle of a rank's stream is any address of its own.
+/// A rank's stream, whose handle is a dummy address.
 struct RankStream {
   char place = 0;
   Stream stream{Stream::Backend::kCuda, nullptr, &place};
 };
 
-/// Runs `rank` on one thread per rank and returns what each threw ("ok": nothing). Checks that nothing leaks.
+/// Runs `rank` on one thread per rank and returns the message that each threw, or "ok". Checks that nothing leaks.
 using NcclBody = std::function<void(NcclCommunicator&, const Stream&, int rank)>;
 inline std::vector<std::string> ranks(int size, const Faults& faults, const CommunicatorOptions& limits, const NcclBody& body) {
   fake().reset(faults);

@@ -1,4 +1,4 @@
-// Sums and maxima against plain loops, for every dtype, over several blocks and in place.
+// Compares sums and maxima with plain loops, for every dtype, over several blocks and in place.
 #include "dist/reduce.h"
 
 #include "check.h"
@@ -61,7 +61,7 @@ TEST(each_dtype_in_its_own_arithmetic_and_in_order) {
 }
 
 TEST(bf16_is_added_in_f32_and_rounded_once) {
-  // 256 + 1 is a tie that bf16 rounds to 256 each time; the f32 sum 260 is not.
+  // In bf16 256 + 1 is a tie that rounds to 256 each time; the f32 sum 260 is exact in bf16.
   std::vector<std::vector<uint16_t>> parts{{f32_to_bf16(256.0f)}};
   for (int k = 0; k < 4; ++k) parts.push_back({f32_to_bf16(1.0f)});
   uint16_t sum = 0, most = 0;

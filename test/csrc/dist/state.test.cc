@@ -1,4 +1,4 @@
-// Names of states, and which code a call in the wrong one gets.
+// The names of states, and the error code of a call in the wrong state.
 #include "dist/state.h"
 
 #include <set>

@@ -54,7 +54,7 @@ class UnknownPeer {
 
 /// One peer of each kind. Those that stay do so as long as the result lives.
 inline std::vector<UnknownPeer> unknown_peers(const sockaddr_storage& rank) {
-  // What Gloo begins a message with: bytes in all, what it is (0: for a buffer, 1: for one without a number), slot ...
+  // The header of a Gloo message: bytes in all, kind (0: for a buffer, 1: for a buffer without a number), slot ...
   const uint64_t to_a_buffer[6] = {48, 0, 7, 0, 8, 0}, to_one_without[6] = {56, 1, 7, 0, 8, 0};
   const auto bytes = [](const uint64_t (&words)[6]) { return std::string(reinterpret_cast<const char*>(words), sizeof(words)); };
   const std::string said[] = {"", "12345678", "GET / HTTP/1.1\r\nHost: rank\r\n\r\n", std::string(4096, '\xff'),
