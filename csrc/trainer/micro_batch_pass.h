@@ -38,16 +38,14 @@ class MicroBatchPass {
   /// Room is planned for packed_tokens; only a longer single sequence makes it grow.
   MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options);
 
-  /// Reserves memory for a micro-batch of which this rank has this many tokens. Throws kOutOfMemory; then nothing is
-  /// reserved.
+  /// Reserves memory for this rank's tokens of a micro-batch. Throws kOutOfMemory; then nothing is reserved.
   void reserve(int64_t tokens);
-  /// Inputs of a forward pass, as in PassWeights. transposed_head: set if dlogprob/dhidden is wanted, too. counts: get how
-  /// often given routes differ from the router's; or null.
+  /// Inputs of a forward pass, as in PassWeights.
   struct Reads {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
-    const kernels::PackedMatrix* transposed_head = nullptr;
-    model::RouteCounts* counts = nullptr;
+    const kernels::PackedMatrix* transposed_head = nullptr;  // set if dlogprob/dhidden is wanted
+    model::RouteCounts* counts = nullptr;                    // of given routes that the router would not have chosen
   };
   /// Forward only: computes what `scores` requests. If a team shares the micro-batch, arrays [N, ...] get
   /// only this rank's own rows.

@@ -53,7 +53,8 @@ export function rewardedReference(raw: unknown): RewardedReference {
     typeof verifier === "string" &&
     (messages === undefined || Array.isArray(messages)) &&
     (columns === undefined || (typeof columns === "object" && columns !== null));
-  if (isWhole) return { prompt, ...(messages && { messages }), ...(columns && { columns }), verifier, reference };
+  if (isWhole)
+    return { prompt, ...(messages && { messages }), ...(columns && { columns }), verifier, reference };
   throw new HoneError("HONE_ERR_DATA", "reward: the reference is not { prompt, verifier, reference }");
 }
 

@@ -357,10 +357,7 @@ class Sequences {
     };
   }
 
-  /**
-   * The weight w in: loss = sum over sequences of w times the mean over the n tokens of the objective's term
-   * (docs/reference/recipe.md); with several updates, the loss of the update that contains the sequence.
-   */
+  /** Factor, in the update's loss, of the mean over the sequence's tokens (docs/reference/recipe.md). */
   #weight(sequence: number, n: number): number | undefined {
     const { data } = this.#update;
     const { kind, sequenceWeight } = this.#recipe.objective;
