@@ -35,7 +35,7 @@ export const EXAMPLES = {
   compare: "hone compare results/before results/after",
   traces: "hone traces results/before results/after",
   verify: "hone verify --domain math --file cases.jsonl",
-  rescore: "hone rescore runs/sorting --domain sorting",
+  rescore: "hone rescore runs/sorting --recipe recipe.mjs",
   rollouts: "hone rollouts runs/sorting --step 3",
   samples: "hone samples runs/sorting --step 10 --verdict wrong --show",
   explain: "hone explain runs/sorting --step 3 --problem 17 --attempt 0",

@@ -46,7 +46,7 @@ const BY_OTHERS: Readonly<Record<string, string | readonly [file: string, which:
 const PARSED: readonly (readonly [command: RegExp, why: string])[] = [
   [/hone build --cuda/, "CUDA's compiler"],
   [
-    /^npx hone (?:init sums|run recipe\.mjs --set training\.steps=100|agent recipe|data useful|sweep recipe\.mjs|track \w+ runs\/sorting|compare results|traces results|bench --device|launch \w+ recipe)/,
+    /^npx hone (?:init sums|run recipe\.mjs --set training\.steps=100|agent recipe|data (?:useful|check digits)|sweep recipe\.mjs|track \w+ runs\/sorting|compare results|traces results|bench --device|launch \w+ recipe)/,
     "examples of verbs that test/cli and test/e2e run with other arguments",
   ],
   [/hone verify --domain logic/, "test/scripts/agreement.test.ts judges labelled cases so"],
@@ -152,7 +152,7 @@ const HERE: readonly Typed[] = [
   {
     page: "docs/reference/commands.md",
     which:
-      /hone (?:verify|status|check|data (?:check|count)|replay|report|runs|diff|rescore|rollouts|samples|convert|export|score|tokenize|doctor|schema|completion|plan)/,
+      /hone (?:verify|status|check|data count|replay|report|runs|diff|rescore|rollouts|samples|convert|export|score|tokenize|doctor|schema|completion|plan)/,
     set: FEW,
     before: () => {
       writeFileSync(at("recipe.mjs"), filesOf("README.md")["recipe.mjs"]!);
@@ -160,6 +160,7 @@ const HERE: readonly Typed[] = [
       const set = asWords([...FEW, "training.steps=10", "rollouts.record=true", "model.config.width=32"]);
       for (const name of ["sorting", "sorting-2"])
         run(`npx hone run recipe.mjs --dir runs/${name} ${set.join(" ")}`);
+      run("[ -d models/mine ] || npx hone export --run runs/sorting --out models/mine");
       writeFileSync(at("cases.jsonl"), CASE);
       writeFileSync(at("ids.jsonl"), '{"ids": [1, 2, 3]}\n');
       writeFileSync(at("texts.jsonl"), '{"text": "0123"}\n');
@@ -234,7 +235,7 @@ test.skipIf(folder === "").each(HERE)("$page: its commands do what it says", (ty
   const lines = executedHere(typed);
   expect(lines).not.toEqual([]);
   const texts = lines.map((line) => {
-    const runs = /hone (?:run|sweep)|npm run quickstart/.test(line) && !/--list/.test(line);
+    const runs = /hone (?:run|sweep) |npm run quickstart/.test(line) && !/--list/.test(line);
     const words = runs ? asWords(set).map((word) => `'${word}'`) : [];
     const isNamed = /hone sweep|--dir/.test(line);
     const again = !runs || isNamed ? [] : line.startsWith("npm") ? ["--dir", "runs/own"] : ["--overwrite"];
