@@ -1,22 +1,21 @@
 // Opens a completion's explanation in a real browser, the system's Chromium.
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { explainStep } from "../../lib/index.ts";
 import { LiveServer } from "../../lib/live/index.ts";
 import { readStep, record, removeFolders, STEPS, trainedAttempt } from "../explain/recording.ts";
 import { long } from "../long.ts";
 import { noAddon } from "./native-core.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
 describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closePages(browser);
     removeFolders();
   });
 

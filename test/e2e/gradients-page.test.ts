@@ -2,15 +2,15 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, writeRunManifest } from "../../lib/metrics/index.ts";
 import { smallRun, temporary } from "../live/live-run.ts";
 import { longest } from "../long.ts";
 import { patient } from "../patience.ts";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const DOMAINS = ["math", "code", "logic", "instruction-following", "function-calling"];
 
 /** The metrics of a measured step: a different number for each step and pair. Function calling starts at step 20. */
@@ -88,9 +88,9 @@ test("of many measurements a strip has means over as many in a row, the last wit
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser?.close());
+  afterAll(() => closePages(browser));
 
   /** @param mayHear resolves when the page may receive its run's events */
   async function open(url: string, options: Parameters<Browser["newPage"]>[0] = {}, mayHear?: Promise<void>) {

@@ -2,14 +2,13 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, test, vi } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
 import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
 interface RecentSteps {
   recentSteps: (values: readonly (number | null)[]) => unknown;
@@ -34,10 +33,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
   let browser: Browser;
   beforeAll(async () => {
     writeSyntheticRun(synthetic);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closePages(browser);
     rmSync(synthetic, { recursive: true, force: true });
   });
 

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog, writeRunManifest } from "../../lib/metrics/index.ts";
@@ -18,8 +18,8 @@ import { addStep, breathing, smallRun, writeStatus } from "../live/live-run.ts";
 import { long, longest } from "../long.ts";
 import { patient } from "../patience.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 /** Measures how far the page exceeds its window, its colour, the top of each chart, and how many pixels each paints. */
 const LAYOUT = `({
   out: document.documentElement.scrollWidth - document.documentElement.clientWidth,
@@ -55,10 +55,10 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () =
     folder = mkdtempSync(join(tmpdir(), "hone-page-"));
     synthetic = join(folder, "synthetic");
     writeSyntheticRun(synthetic);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closePages(browser);
     rmSync(folder, { recursive: true, force: true });
   });
 

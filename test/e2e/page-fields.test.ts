@@ -1,21 +1,19 @@
 // Tests a field that a reader edits while the page receives events of its run, in a real browser, the system's
 // Chromium.
 import { existsSync } from "node:fs";
-import { chromium } from "playwright-core";
 import { expect, test, vi } from "vitest";
 import { LiveServer } from "../../lib/live/index.ts";
 import { addStep, smallRun } from "../live/live-run.ts";
 import { long } from "../long.ts";
 import { patient } from "../patience.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
 test.skipIf(!long || !existsSync(CHROMIUM))(
   "a number that is being typed stays, and counts when it is entered",
   async () => {
     const dir = smallRun(10);
     await using live = await LiveServer.open([dir]);
-    const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    const browser = await sharedBrowser();
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
       await page.goto(`${live.url}#metrics`);
@@ -28,7 +26,7 @@ test.skipIf(!long || !existsSync(CHROMIUM))(
       const last = page.getByLabel("last step");
       await vi.waitFor(async () => expect(await last.inputValue()).toBe("11"), patient(15_000));
     } finally {
-      await browser.close();
+      await closePages(browser);
     }
   },
   patient(120_000),

@@ -2,24 +2,23 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium, type Route } from "playwright-core";
+import type { Browser, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { RUN_FILES, readRunLog } from "../../lib/metrics/index.ts";
 import { long } from "../long.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
-
-const CHROMIUM = "/usr/bin/chromium";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   const synthetic = mkdtempSync(join(tmpdir(), "hone-results-"));
   let browser: Browser;
   beforeAll(async () => {
     writeSyntheticRun(synthetic);
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
   afterAll(async () => {
-    await browser?.close();
+    await closePages(browser);
     rmSync(synthetic, { recursive: true, force: true });
   });
 

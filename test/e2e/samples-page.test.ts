@@ -1,6 +1,6 @@
 // Samples and problems of a run in a real browser, the system's Chromium.
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type Page, type Route } from "playwright-core";
+import type { Browser, Page, Route } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { query, SampleIndex } from "../../lib/samples/index.ts";
@@ -8,8 +8,8 @@ import { smallRun } from "../live/live-run.ts";
 import { long } from "../long.ts";
 import { boxed, ConstructedRun } from "../samples/constructed-run.ts";
 import { heldOutRun } from "../samples/held-out-run.ts";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const HOSTILE =
   "<think>\u001b[2J\u202eevil\ud800</think></pre><script>pwned=1</script><img src=x onerror=pwned=1>\u2066\u2028";
 
@@ -47,9 +47,9 @@ function hostileRun(): string {
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser?.close());
+  afterAll(() => closePages(browser));
 
   /** @param faults collects errors and dialogs, which must not occur */
   async function open(url: string, faults: string[], width = 1300): Promise<Page> {

@@ -2,21 +2,21 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { LiveServer, writeReport } from "../../lib/live/index.ts";
 import { smallRun, writeStatus } from "../live/live-run.ts";
 import { writeSyntheticRun } from "../report/synthetic-run-folder.ts";
+import { CHROMIUM, closePages, sharedBrowser } from "./shared-browser.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
 const WAIT = { timeout: 60_000 };
 
 describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 180_000 }, () => {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+    browser = await sharedBrowser();
   });
-  afterAll(() => browser?.close());
+  afterAll(() => closePages(browser));
 
   it("the theme is the system's until one is chosen, and numbers of stages stay on a line", async () => {
     const dir = smallRun(3);
