@@ -14,9 +14,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { noAddon } from "../e2e/native-core.ts";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
-import { asWords, smallQuickstart } from "../fixtures/small-quickstart.ts";
 import { long } from "../long.ts";
 import { commandsOf, filesOf, pages } from "./page-commands.ts";
 
@@ -76,7 +74,10 @@ const PARSED: readonly (readonly [command: RegExp, why: string])[] = [
   ],
 ];
 
-const SMALL = smallQuickstart(2);
+// What executes is imported on demand: without it the table alone is checked, in a fraction of the time.
+const noAddon = long ? (await import("../e2e/native-core.ts")).noAddon : "not asked for";
+const SMALL = long ? (await import("../fixtures/small-quickstart.ts")).smallQuickstart(2) : [];
+const asWords = (settings: readonly string[]): string[] => settings.flatMap((each) => ["--set", each]);
 /** Settings that a recipe with a model and a source of its own takes. */
 const FEW = [
   "training.steps=2",
