@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { HONE, ROOT } from "../fixtures/command-line.ts";
-import { long } from "../long.ts";
+import { long, longest } from "../long.ts";
 import { commandsOf, filesOf, pages } from "./page-commands.ts";
 
 vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
@@ -98,6 +98,8 @@ interface Typed {
   readonly before?: () => void;
   /** What all output together must contain. */
   readonly says: RegExp;
+  /** True for a page that takes minutes: npm run test:long executes it, a landing does not. */
+  readonly takesMinutes?: true;
 }
 
 const CASE = '{"response": "<think></think>\\\\boxed{4}", "gold": "4"}\n';
@@ -139,6 +141,7 @@ const HERE: readonly Typed[] = [
   {
     page: "docs/how-to/sweeps.md",
     which: /hone sweep/,
+    takesMinutes: true,
     set: SMALL,
     says: /lp[\s\S]*dap/,
   },
@@ -228,7 +231,8 @@ afterAll(() => {
   if (folder !== "") rmSync(folder, { recursive: true });
 });
 
-test.skipIf(folder === "").each(HERE)("$page: its commands do what it says", (typed) => {
+const executed = HERE.filter(({ takesMinutes }) => longest || takesMinutes !== true);
+test.skipIf(folder === "").each(executed)("$page: its commands do what it says", (typed) => {
   const { page, set = [], before, says } = typed;
   for (const [name, text] of Object.entries(filesOf(page)))
     if (!name.includes("/")) writeFileSync(at(name), text);
