@@ -28,7 +28,7 @@ test("a folder that is none, and one that stands twice, are refused", async () =
   expect(() => modelFolders(`ours=${one},${join(one, "nope")}`)).toThrow(
     `${join(one, "nope")} is not an evaluation folder`,
   );
-  expect(() => modelFolders(`ours=${one},${one}`)).toThrow("stands twice");
+  expect(() => modelFolders(`ours=${one},${one}`)).toThrow("appears twice");
   expect(() => modelFolders(`ours=${one},`)).toThrow("is not an evaluation folder");
 });
 

@@ -18,6 +18,6 @@ test.each([1, 3, 7, 64, 10_000])("messages come whole from chunks of %i bytes", 
 test("what is no frame is refused, and named", () => {
   expect(() => new FrameReader().push(Buffer.from("hello"))).toThrow("it begins with the length 1751477356");
   expect(() => new FrameReader().push(Buffer.from("\0\0\0\x02{]"))).toThrow(
-    /HONE_ERR_FORMAT|no reply: "\{\]"/,
+    /HONE_ERR_FORMAT|not a reply: "\{\]"/,
   );
 });
