@@ -56,7 +56,7 @@ test.each(["js", "ts"])(
       `made/rows.${ending}`,
       'import { two } from "./two.mjs"; export const three = two + 1;',
     );
-    const { node, url } = await scriptOn("user-module.ts"); // in this process vitest's import would load it
+    const { node, url } = await scriptOn("user-module.ts"); // a child process: here vitest would load it, not Node
     const script = `import(${JSON.stringify(url)})
       .then(({ importUserModule }) => importUserModule(${JSON.stringify(three)}, ${JSON.stringify(USE)}))
       .then(({ three }) => console.log(three), (error) => console.log(error.message));`;

@@ -50,7 +50,7 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   if (maxOutputTokens > 0) return { maxPromptTokens, maxOutputTokens, lr, said };
   throw new HoneError(
     "HONE_ERR_CONFIG",
-    `${model} has ${positions} positions, too few for prompts of ${STEP}`,
+    `${model} has ${positions} positions; prompts take at least ${STEP}, which leaves none for the output`,
   );
 }
 

@@ -48,7 +48,7 @@ export interface SourceOptions {
   readonly needsReference?: boolean;
   /** Keep the whole row with each problem of a data set, as Problem.columns. Default false. */
   readonly keepsColumns?: boolean;
-  /** Content keys of the held-out rows, overriding the options of the set: those recorded by a resumed run. */
+  /** Content keys of the held-out rows as a resumed run recorded them; they replace the data set's own hold-out options. */
   readonly heldOut?: ReadonlySet<string>;
   /** True if a curriculum selects training problems by position (ProblemSource.trainingCount). */
   readonly byPlace?: boolean;

@@ -164,7 +164,10 @@ async function asTrained(
   const taken = groups.slice(update.from, update.to);
   const again = await recomputeStep(trainer, taken, recipe, trainedBy(before), { ...update, ...before });
   if ((again === undefined) !== (step.trained === undefined))
-    throw diverged(step.step, `${again === undefined ? "trains nothing" : "trains"}, in the run it did not`);
+    throw diverged(
+      step.step,
+      again === undefined ? "was trained in the run, but not now" : "is trained now, but was not in the run",
+    );
   if (again !== undefined && update.oldLogprobs !== undefined)
     expectSameUpdate(step, update.number, again.report);
   else if (again !== undefined) {

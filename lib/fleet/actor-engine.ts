@@ -175,7 +175,7 @@ export class ActorEngine {
     this.#working = this.#work().catch((error) => void (this.#closed.signal.aborted || onFailure(error)));
   }
 
-  /** The version is that of the last commit: it includes weights on their way to the engine. */
+  /** `version` is the last committed one, even if the engine has not taken over its weights yet. */
   stats(): EngineStats {
     return { ...this.#generations.stats(), version: this.#weights.version ?? 0 };
   }

@@ -17,8 +17,8 @@ export interface HostedVerifiersParts {
 }
 
 /**
- * Sends verifier jobs to hosts: processes that each run the workers of a machine. A job goes to one host; it returns
- * or is leased by another. Callers bound the jobs in flight: a pool sends no more than a host runs at a time.
+ * Sends verifier jobs to hosts: processes that each run the workers of a machine. One host leases a job. If
+ * that host fails before it sends the result, another leases the job. Callers bound the jobs in flight: a pool sends no more than a host runs at a time.
  */
 export class HostedVerifiers {
   readonly #parts: HostedVerifiersParts;

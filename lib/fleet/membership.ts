@@ -248,7 +248,7 @@ export async function awaitReadiness(
       throw new HoneError(
         "HONE_ERR_COLLECTIVE",
         `${missing.join(", ")} of ${wanted.length} processes were not there within ${Math.round(waitMs / 1000)} s`,
-        { hint: "What they said is in logs/ of the run folder; those of a node come with its agent." },
+        { hint: "Their output is in logs/ of the run folder; that of other nodes in logs/node-<n>/." },
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }

@@ -32,7 +32,7 @@ export const REGISTERS = {
   settings: "fleet/settings",
   /** Folder for weights in transfer between processes of one machine. */
   folder: "fleet/folder",
-  /** Generation of the process in a place; earlier ones are fenced. */
+  /** How often the process in this slot was replaced; writes of a process with an older number are refused. */
   generation: (place: PlaceName) => `fleet/generation/${place}`,
   /** Number of processes of a role that joined after the run began. */
   joined: (role: Role) => `fleet/joined/${role}`,

@@ -18,7 +18,11 @@ export function whole(environment: NodeJS.ProcessEnv, name: string, wanted: Want
       hint: "It comes with the others where the launcher itself starts this process.",
     });
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
-  throw new HoneError("HONE_ERR_USAGE", `${name} is ${JSON.stringify(text)}, not an integer from ${least}`, {
-    details: { variable: name },
-  });
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `${name} is ${JSON.stringify(text)}; it must be an integer of at least ${least}`,
+    {
+      details: { variable: name },
+    },
+  );
 }

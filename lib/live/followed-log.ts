@@ -8,7 +8,7 @@ export const MOST_REPEATED = 500;
 
 /** Steps found by a look at a log. */
 export interface FoundSteps {
-  /** The first MOST_REPEATED + 1 of the new rows. */
+  /** New rows, at most MOST_REPEATED + 1: the last of these shows that there are too many to repeat. */
   readonly rows: readonly Row[];
   /** The log was replaced: earlier steps no longer hold. */
   readonly replaced: boolean;

@@ -33,7 +33,7 @@ export class Actor {
   /** Number of the current plan; events that were planned before the last change have an older number. */
   #plan = 0;
   #toldBusy = false;
-  /** The step that the planned event reaches. */
+  /** Decode step at which the next planned event occurs: an attempt ends, or the cache is full. */
   #target = 0;
   #down = false;
 

@@ -87,7 +87,7 @@ function expectDistinct(cells: readonly PlannedCell[]): void {
     const text = JSON.stringify(recipe);
     const same = names.get(name) ?? recipes.get(text);
     if (same !== undefined) {
-      const what = same === name ? "have one name" : "are one recipe";
+      const what = same === name ? "have the same name" : "have the same recipe";
       throw new HoneError("HONE_ERR_USAGE", `the cells "${same}" and "${name}" ${what}`);
     }
     names.set(name, name);

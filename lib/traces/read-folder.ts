@@ -9,7 +9,7 @@ import { drawKey, isEvaluation, readManifest, readRecord } from "../suites/index
 import type { Side, Trace } from "./trace.ts";
 
 export interface ReadOptions {
-  /** Number of traces of a side: a sample of the same problems in every folder. */
+  /** Most traces per side (before, after). The same problems are drawn in every folder. */
   readonly limit?: number | undefined;
   /** Analyse only this suite of an evaluation. */
   readonly suite?: string | undefined;

@@ -61,6 +61,6 @@ test("rows of which no prompt fits are refused", async () => {
 
 test("a model without room for a prompt and an answer is refused", async () => {
   await expect(lookAtModel(model("short", { max_position_embeddings: 64 }), [row("a")])).rejects.toThrow(
-    /64 positions, too few for prompts of 64/,
+    /64 positions; prompts take at least 64, which leaves none/,
   );
 });

@@ -78,7 +78,7 @@ test.each([
   [slurm, "slurm-first", { SLURM_NODEID: "2" }, "SLURM_NODEID=2"],
   [slurm, "slurm-first", { SLURM_STEP_TASKS_PER_NODE: "two" }, "SLURM_STEP_TASKS_PER_NODE=two"],
   [slurm, "slurm-first", { SLURM_STEP_NUM_NODES: "3" }, "there are 3 nodes"],
-  [slurm, "slurm-first", { SLURM_PROCID: "-1" }, 'SLURM_PROCID is "-1", not an integer from 0'],
+  [slurm, "slurm-first", { SLURM_PROCID: "-1" }, 'SLURM_PROCID is "-1"; it must be an integer of at least 0'],
   [openMpi, "openmpi-round-robin", {}, "OMPI_COMM_WORLD_LOCAL_RANK=0"],
   [openMpi, "openmpi-two-nodes", { OMPI_COMM_WORLD_SIZE: "" }, "OMPI_COMM_WORLD_SIZE is not set"],
   [openMpi, "openmpi-one-node", { OMPI_COMM_WORLD_SIZE: "3" }, "OMPI_COMM_WORLD_SIZE=3"],
@@ -86,7 +86,7 @@ test.each([
   [torchrun, "torchrun", { WORLD_SIZE: "7" }, "WORLD_SIZE=7"],
   [torchrun, "torchrun", { LOCAL_WORLD_SIZE: "" }, "LOCAL_WORLD_SIZE is not set"],
   [kubernetes, "jobset", { HONE_NODES: "" }, "HONE_NODES is not set"],
-  [kubernetes, "jobset", { HONE_NODES: "0" }, 'HONE_NODES is "0", not an integer from 1'],
+  [kubernetes, "jobset", { HONE_NODES: "0" }, 'HONE_NODES is "0"; it must be an integer of at least 1'],
 ] as const)("%o of %s with %j is refused: %s", (read, name, changes, message) => {
   expect(() => read(environmentOf(name, changes))).toThrow(
     expect.objectContaining({ code: "HONE_ERR_USAGE", message: expect.stringContaining(message) }),

@@ -11,6 +11,6 @@ test.each(["1.5", "0x3", " 1", "99999999999", "-2"])("%j is none", (text) => {
 });
 
 test("one that is too small, and one that is not there", () => {
-  expect(() => whole({ N: "0" }, "N", { least: 1 })).toThrow('N is "0", not an integer from 1');
+  expect(() => whole({ N: "0" }, "N", { least: 1 })).toThrow('N is "0"; it must be an integer of at least 1');
   expect(() => whole({}, "N")).toThrow("N is not set");
 });

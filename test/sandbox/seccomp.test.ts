@@ -86,8 +86,8 @@ const PLAIN: Readonly<
 };
 
 /**
- * Calls whose decision depends on arguments: their numbers on x64 and arm64, and the decision if all six arguments
- * have one value.
+ * Calls whose decision depends on arguments: their numbers on x64 and arm64, and the decisions if all six arguments
+ * are VALUES[0], VALUES[1] or VALUES[2].
  */
 const BY_ARGUMENTS: readonly (readonly [x64: number, arm64: number, ...decisions: string[]])[] = [
   [56, 220, EAGAIN, EAGAIN, "allow"], // clone

@@ -49,8 +49,8 @@ test("two cells of one name or one recipe are refused", () => {
       { name: a, settings: [] },
       { name: b, settings },
     ]);
-  expect(twice("a", "a", ["training.steps=9"])).toThrow('"a" and "a" have one name');
-  expect(twice("a", "b", [])).toThrow('"a" and "b" are one recipe');
+  expect(twice("a", "a", ["training.steps=9"])).toThrow('"a" and "a" have the same name');
+  expect(twice("a", "b", [])).toThrow('"a" and "b" have the same recipe');
 });
 
 test("a hash is that of the JSON text", () => {

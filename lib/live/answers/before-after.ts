@@ -19,7 +19,7 @@ export async function beforeAfter(question: Question): Promise<BeforeAfterAnswer
   const { query } = question;
   const kind = (query.get("kind") || "all") as ChangeKind;
   if (!CHANGE_KINDS.includes(kind))
-    throw new HoneError("HONE_ERR_USAGE", `kind=${kind}: it is one of ${CHANGE_KINDS.join(", ")}`);
+    throw new HoneError("HONE_ERR_USAGE", `kind=${kind}: it must be one of ${CHANGE_KINDS.join(", ")}`);
   const found = await beforeAfterOf(runOf(question).dir, {
     kind,
     domain: query.get("domain") || undefined,

@@ -51,5 +51,5 @@ export async function problem(question: Question): Promise<ProblemAnswer | null>
 function oneOf(asked: URLSearchParams, name: string, names: readonly string[]): string {
   const text = asked.get(name) || names[0]!;
   if (names.includes(text)) return text;
-  throw new HoneError("HONE_ERR_USAGE", `${name}=${text}: it is one of ${names.join(", ")}`);
+  throw new HoneError("HONE_ERR_USAGE", `${name}=${text}: it must be one of ${names.join(", ")}`);
 }

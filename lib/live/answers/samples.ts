@@ -63,7 +63,7 @@ export function filterOf(asked: URLSearchParams): SampleFilter {
 export function orderOf(asked: URLSearchParams): Order {
   const name = asked.get("order") || "newest";
   if ((ORDERS as readonly string[]).includes(name)) return name as Order;
-  throw new HoneError("HONE_ERR_USAGE", `order=${name}: it is one of ${ORDERS.join(", ")}`);
+  throw new HoneError("HONE_ERR_USAGE", `order=${name}: it must be one of ${ORDERS.join(", ")}`);
 }
 
 function range(asked: URLSearchParams, name: string): Range | undefined {

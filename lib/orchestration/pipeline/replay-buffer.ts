@@ -26,7 +26,7 @@ export class ReplayBuffer {
 
   /**
    * @param groups kept groups of earlier steps, by group number within each step
-   * @param keep number of steps for which groups are kept, if later steps use a rule with a greater age
+   * @param keep number of steps whose groups are kept; above this recipe's maxAge if a later recipe needs older groups
    */
   constructor(
     {

@@ -23,7 +23,7 @@ export class ReferenceWeights {
     const path = this.#pathOf(step);
     if (existsSync(path)) return path;
     throw new HoneError("HONE_ERR_CHECKPOINT", `${path} is missing: the weights of the reference policy`, {
-      hint: "Go on from a checkpoint of before that step (--resume <checkpoint>), or set objective.referenceEverySteps to 0.",
+      hint: "Continue from a checkpoint before that step (--resume <checkpoint>), or set objective.referenceEverySteps to 0.",
     });
   }
 

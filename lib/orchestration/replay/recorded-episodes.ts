@@ -101,7 +101,7 @@ export class RecordedEpisodes implements EpisodeStage {
     this.#look();
   }
 
-  /** A finished group has no further turns, even if it differed from the run's. */
+  /** Stops waiting for further turns of a finished group, even if it had fewer than the run recorded. */
   over(group: number): void {
     this.#due.delete(group);
     this.#look();

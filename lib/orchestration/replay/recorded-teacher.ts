@@ -13,7 +13,7 @@ import {
 export const noServer = (): HoneError =>
   new HoneError(
     "HONE_ERR_UNSUPPORTED",
-    "the run learnt from likeliest tokens that a server listed, which its record does not have",
+    "the run was distilled from a teacher server's most likely tokens, which the rollout record does not contain",
     { hint: "Runs with teacher.folder, or without teacher.divergence, can be repeated and explained." },
   );
 

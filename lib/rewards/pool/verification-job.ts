@@ -40,7 +40,7 @@ export interface VerificationJob {
 export interface MemberOutcome {
   readonly verdict: Verdict;
   readonly microseconds: number;
-  /** True for a reward that timed out by itself. */
+  /** True if the reward passed its time limit but returned control, so that its worker process was not killed. */
   readonly isLate?: true;
   /** True if the Python process ended instead of giving a reward. */
   readonly isLost?: true;

@@ -68,14 +68,14 @@ export class FrameReader {
 
 function frameOf(prefix: Uint8Array): Uint8Array {
   const length = new DataView(prefix.buffer).getUint32(0, true);
-  if (length < PREFIX || length > LONGEST_FRAME) throw malformed(`a length of ${length}`);
+  if (length < PREFIX || length > LONGEST_FRAME) throw malformed(`its length is ${length}`);
   return new Uint8Array(length);
 }
 
 function decode(frame: Uint8Array): unknown {
   const bytes = Buffer.from(frame.buffer);
   let at = PREFIX + bytes.readUInt32LE(0);
-  if (at > bytes.length) throw malformed(`a head of ${at - PREFIX} bytes in ${bytes.length}`);
+  if (at > bytes.length) throw malformed(`its head has ${at - PREFIX} bytes, the message ${bytes.length}`);
   let head: unknown;
   try {
     head = JSON.parse(bytes.toString("utf8", PREFIX, at));
@@ -85,10 +85,10 @@ function decode(frame: Uint8Array): unknown {
   const message = withPayloads(head, (length) => {
     const from = at;
     at += Number(length);
-    if (!(at >= from && at <= frame.length)) throw malformed(`a payload of ${length} bytes`);
+    if (!(at >= from && at <= frame.length)) throw malformed(`it names a payload of ${length} bytes`);
     return frame.subarray(from, at);
   });
-  if (at !== frame.length) throw malformed(`${frame.length - at} bytes behind its payloads`);
+  if (at !== frame.length) throw malformed(`${frame.length - at} bytes follow its payloads`);
   return message;
 }
 
@@ -108,4 +108,4 @@ function withPayloads(value: unknown, of: (payload: unknown) => unknown): unknow
 }
 
 const malformed = (what: string, cause?: unknown): HoneError =>
-  new HoneError("HONE_ERR_FORMAT", `no message of a stream store's socket: ${what}`, { cause });
+  new HoneError("HONE_ERR_FORMAT", `not a valid message on the stream store's socket: ${what}`, { cause });

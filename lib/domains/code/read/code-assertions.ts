@@ -118,7 +118,7 @@ function moduleIn(row: unknown): Asserted | RowOutcome {
   return { entryPoint: functions[0]!.function_name, prelude: "", tests };
 }
 
-/** The name under which a method is called. */
+/** Name of the function that tests call if the entry point is an expression such as `Solution().solve`. */
 const METHOD = "hone_method";
 
 function checkIn(json: string): Asserted | RowOutcome {

@@ -2,8 +2,8 @@
  * English parameters of Punkt, taken from its published parameters and reduced to those that can change a verdict.
  * Abbreviations, collocations and sentence starters are complete. Punkt knows the capitalisation of 20,000 words from
  * newspapers. This list keeps those that occur at least 20 times in lower case in 26 MB of freely licensed prose
- * (exercises, prompts, manuals), and some words that begin outlines or sentences. For each word it keeps only the one
- * bit that decides. A rarer word counts as never seen.
+ * (exercises, prompts, manuals), and some words that begin outlines or sentences. For each word it keeps only
+ * whether a capital letter shows that a sentence begins. A rarer word counts as never seen.
  * Source: Kiss and Strunk 2006; the English parameters trained on newspaper text.
  */
 
