@@ -18,8 +18,8 @@ test.each([
   ["HONE_ROLE", "driver", /HONE_ROLE is "driver", not one of actor, trainer, verifier/],
   ["HONE_ROLE", undefined, /HONE_ROLE is not set/],
   ["RANK", "3", /RANK is "3", not below WORLD_SIZE, which is 3/],
-  ["RANK", "-1", /RANK is "-1"; it must be an integer of at least 0/],
-  ["WORLD_SIZE", "0", /WORLD_SIZE is "0"; it must be an integer of at least 1/],
+  ["RANK", "-1", /RANK is "-1", not an integer from 0/],
+  ["WORLD_SIZE", "0", /WORLD_SIZE is "0", not an integer from 1/],
   ["HONE_EPOCH", "1e2", /HONE_EPOCH is "1e2"/],
   ["HONE_STORE", "", /HONE_STORE is not set/],
 ])("%s = %s is refused by name", (name, value, message) => {

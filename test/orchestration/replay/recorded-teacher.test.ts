@@ -70,7 +70,7 @@ test("a teacher that computes here is asked again, and listed tokens are in no r
   const listed = recipeOf("http://localhost:1/v1", true, {
     teacher: { endpoint: { url: "http://localhost:1/v1", model: "big" }, divergence: { topK: 5 } },
   });
-  expect(() => recordedTeacher(root, listed)).toThrow("which its record does not have");
+  expect(() => recordedTeacher(root, listed)).toThrow("which the rollout record does not contain");
 });
 
 describe("a record", () => {
