@@ -1,4 +1,4 @@
-// Routing replay: the experts that tokens went to when they were sampled reach the trainer, whoever sampled them, and an
+// Routing replay: the experts that tokens went to when they were sampled reach the trainer, whichever process sampled them, and an
 // asynchronous run with them replays.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -22,7 +22,7 @@ const rows = (from: number, to: number): Routes => ({
 });
 
 describe("a message's routes", () => {
-  test("are read token by token, whoever has none between", () => {
+  test("are read token by token, also after a token without any", () => {
     const brought = [rows(0, 4), undefined, rows(4, 5), rows(9, 10)];
     const read = routeReader({ ...engineMessage(4), ...routesOfMessage(brought) });
     expect([0, 1, 2, 3].map(read)).toEqual(brought);
