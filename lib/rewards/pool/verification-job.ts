@@ -128,8 +128,11 @@ export class JobProgress {
 
   read(): Progress {
     const [since, limitMs, member, phase, job] = this.#read(0);
-    const elapsedMs = PHASES[phase] === "idle" ? 0 : sharedNow() - since;
-    return { job, ...placeOf(member, phase), elapsedMs, leftMs: limitMs - elapsedMs };
+    const place = placeOf(member, phase);
+    // A process that has not begun its first job has written nothing: its limit reads as 0.
+    if (place.phase === "idle") return { job, ...place, elapsedMs: 0, leftMs: Number.POSITIVE_INFINITY };
+    const elapsedMs = sharedNow() - since;
+    return { job, ...place, elapsedMs, leftMs: limitMs - elapsedMs };
   }
 
   /** Records that the process ends itself because of this phase. */

@@ -40,6 +40,10 @@ test("what one side writes the other reads, from the beginning on", () => {
   });
 });
 
+test("a process that waits for its first job has no limit, so that its watchdog polls at the usual interval", () => {
+  expect(new JobProgress(fd).read().leftMs).toBe(Number.POSITIVE_INFINITY);
+});
+
 test("time passes for what has begun, on the clock of every process", async () => {
   const progress = new JobProgress(fd);
   progress.begin("reference", 5, 0);
