@@ -15,7 +15,7 @@ constexpr int64_t kBlock = 32;  // of MXFP4
 
 bool take_suffix(std::string& name, const char* suffix) {
   if (!name.ends_with(suffix)) return false;
-  name.resize(name.size() - std::char_traits<char>::length(suffix));
+  name.erase(name.size() - std::char_traits<char>::length(suffix));
   return true;
 }
 
