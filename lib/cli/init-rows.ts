@@ -1,10 +1,11 @@
-import { type KeptRow, UNASKED, unusedTexts } from "../data/index.ts";
+import { counted, type KeptRow, UNASKED, unusedTexts } from "../data/index.ts";
 import {
   type DatasetSpec,
   filterDataset,
   kindFor,
   loadBuiltIn,
   loadMap,
+  NAME_THE_KIND,
   NEEDS_MAP,
   readerOf,
   referenceFault,
@@ -57,22 +58,27 @@ export async function lookAtRows(data: string, reward: InitReward | undefined): 
     const spec = await kindFor(paths, { domain: OWN_DOMAIN, needsReference: false });
     return expectRows(await read(spec, undefined), data, OWN_DOMAIN, spec);
   }
-  const told = await tellKind(paths, reward?.verifier).catch((error: unknown) => unknownKind(error, reward));
-  if (told === undefined) throw noVerifier(data, reward);
+  let advice: string | undefined;
+  const told = await tellKind(paths, reward?.verifier).catch((error: unknown): DatasetSpec => {
+    advice = unknownKindAdvice(error);
+    return { kind: "jsonl", path: paths, verifier: reward?.verifier ?? "math" };
+  });
   const verifier = reward?.verifier ?? readerOf(told).verifier;
   const spec: DatasetSpec = told.kind === "jsonl" ? { ...told, domain: verifier, verifier } : told;
   const rows = await read(spec, verifier);
-  if (rows.kept.length === 0) throw noVerifier(data, reward);
+  const isUnreadable = advice === ""; // there is nothing to say about a first row
+  if (rows.kept.length === 0 && !isUnreadable) throw noVerifier(data, reward, rows, advice);
   return expectRows(rows, data, told.kind === "jsonl" ? verifier : readerOf(spec).domain, spec);
 }
 
 /**
- * Returns undefined for an unknown kind of rows if no reward is given: a reward could still judge such rows.
+ * Returns what an error about rows of no known kind says about the first row. Throws any other error again, and one
+ * whose hint has the map that the rows need.
  */
-function unknownKind(error: unknown, reward: InitReward | undefined): undefined {
-  const isUnknown = HoneError.is(error) && error.code === "HONE_ERR_USAGE" && reward === undefined;
-  if (isUnknown && !error.message.endsWith(NEEDS_MAP)) return undefined; // else the hint has the map that is missing
-  throw error;
+function unknownKindAdvice(error: unknown): string {
+  const isUnknown = HoneError.is(error) && error.code === "HONE_ERR_USAGE";
+  if (!isUnknown || error.message.endsWith(NEEDS_MAP)) throw error;
+  return error.hint?.split(NAME_THE_KIND, 1)[0] ?? "";
 }
 
 type Read = Pick<InitRows, "looked" | "kept" | "unused">;
@@ -96,7 +102,7 @@ function expectRows(
   { kind }: DatasetSpec,
 ): InitRows {
   if (kept.length === 0)
-    throw new HoneError("HONE_ERR_DATA", `${data}: none of ${looked} rows can be used`, {
+    throw new HoneError("HONE_ERR_DATA", `${data}: none of ${counted(looked, "row")} can be used`, {
       hint: unused.join("; ") || `\`hone data check ${data}\` says why, row by row.`,
     });
   const isAskedFor = kept.every(({ answerFrom }) => answerFrom?.endsWith(UNASKED));
@@ -121,13 +127,20 @@ const asking = ({ messages: _, ...row }: KeptRow): KeptRow => ({
   question: ASKS_FOR_BOX.replace("{task}", () => row.question),
 });
 
-function noVerifier(data: string, reward: InitReward | undefined): HoneError {
+function noVerifier(
+  data: string,
+  reward: InitReward | undefined,
+  { looked, unused }: Read,
+  advice: string,
+): HoneError {
   const who =
     reward === undefined
       ? "a verifier of this package"
       : `the verifier ${(reward as { verifier: string }).verifier}`;
   const names = VERIFIERS.map(({ name }) => name).join(", ");
-  return new HoneError("HONE_ERR_USAGE", `${data}: its rows have no answer that ${who} reads`, {
-    hint: `Say what judges them: --reward rewards.py#name, --reward ./mine.ts#name, or a verifier (${names}).`,
+  const reasons = unused.length > 0 ? `: ${unused.join("; ")}` : "";
+  const message = `${data}: ${who} can judge none of ${counted(looked, "row")}${reasons}`;
+  return new HoneError("HONE_ERR_USAGE", message, {
+    hint: `${advice}Say what judges them: --reward rewards.py#name, --reward ./mine.ts#name, or a verifier (${names}).`,
   });
 }

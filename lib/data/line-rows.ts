@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { skipSpace } from "./json-array.ts";
+import { jsonFault } from "./json-fault.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 export const NEWLINE = 0x0a;
@@ -89,7 +90,7 @@ export class LineRows {
         ? { file, row, value, text, span: { start, bytes } }
         : { file, row, value, text };
     } catch {
-      return { file, row, fault: "not JSON" };
+      return { file, row, fault: jsonFault(text) };
     }
   }
 }

@@ -3,11 +3,13 @@ import type { RowMap } from "../data/row-map.ts";
 import type { DatasetOptions, RowReader } from "../data/row-reader.ts";
 import { HoneError } from "../errors.ts";
 import { DATASETS, type DatasetKind, type DatasetSpec, loadMap, ofDomain, readerOf } from "./datasets.ts";
-import { kindHint, mapExample } from "./kind-hint.ts";
+import { kindHint, mapExample, recordedExample } from "./kind-hint.ts";
 import { mapHint } from "./row-maps.ts";
 
 /** Ends the message for rows that a map makes readable; the hint has the map. */
 export const NEEDS_MAP = "its rows need a map";
+/** Begins the last part of the hint for rows of no known kind, after the advice about the first row. */
+export const NAME_THE_KIND = "Name the kind: ";
 
 /**
  * Kinds of a user's own rows. GSM8K's rows have the same form, so they are read as the user's own, which may
@@ -49,7 +51,7 @@ export async function tellKind(
   };
   if (needed !== undefined) throw new HoneError("HONE_ERR_USAGE", `${where}: ${NEEDS_MAP}`, { hint: needed });
   throw new HoneError("HONE_ERR_USAGE", `${where}: none of the ${looked} rows looked at is of a known kind`, {
-    hint: `${kindHint(first, faultOf)}${map === undefined ? adviceFor(faultOf("jsonl"), where, first) : ""}Name the kind: source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
+    hint: `${kindHint(first, faultOf)}${map === undefined ? adviceFor(faultOf("jsonl"), where, first) : ""}${NAME_THE_KIND}source: "<kind>:${where}" in a recipe, --kind <kind> of hone data check, one of ${Object.keys(DATASETS).join(", ")}. Rows of your own need question and answer (${faultOf("jsonl")}).`,
   });
 }
 
@@ -57,7 +59,11 @@ export async function tellKind(
 function adviceFor(fault: string | undefined, path: string, row: unknown): string {
   if (fault === undefined) return "";
   if (/neither question|both say what is asked/.test(fault)) return mapExample(path, row);
-  const hasNoText = /neither reference|^(?:final_)?answer: invalid|^solution: invalid/.test(fault);
+  const recorded = /neither reference/.test(fault) ? recordedExample(path, row) : "";
+  if (recorded !== "") return recorded;
+  const hasNoText = /neither reference|^(?:final_)?answer: (?:invalid|not one)|^solution: invalid/.test(
+    fault,
+  );
   return hasNoText
     ? "Rows without an answer in words need a reward in the recipe (docs/how-to/rewards.md). "
     : "";

@@ -1,7 +1,7 @@
 export { keepRowMap, type RowMap, rowMapOf, type WrittenMap } from "../data/row-map.ts";
 export { CASE_DOMAINS, loadCaseReader } from "./case-readers.ts";
 export { type Compat, judgedBy } from "./compat.ts";
-export { type KindUse, kindFor, NEEDS_MAP, tellKind } from "./data-kind.ts";
+export { type KindUse, kindFor, NAME_THE_KIND, NEEDS_MAP, tellKind } from "./data-kind.ts";
 export {
   DATASETS,
   type DatasetKind,

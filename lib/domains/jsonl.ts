@@ -34,7 +34,7 @@ export interface JsonlReading extends JsonlOptions {
 }
 
 const text = z.string().trim().min(1);
-/** OlympiadBench stores its answers and its solutions as lists. */
+/** OlympiadBench and other sets store an answer, or the parts of a solution, as a list. */
 const onlyOne = z.tuple([text], "not one answer").transform(([answer]) => answer);
 const solutions = z.array(text).transform((all) => all.join("\n\n"));
 const toolSchema = z.looseObject({
@@ -54,7 +54,7 @@ const description = {
   gold: text.optional().catch(undefined),
 };
 const answerFields = {
-  answer: z.union([text, number]),
+  answer: z.union([text, number, onlyOne]),
   final_answer: z.union([text, number, onlyOne]),
   solution: z.union([text, number, solutions]),
   ground_truth_solution: text,
@@ -229,7 +229,7 @@ function writtenTools({ value, text }: RawRow, tools: unknown): string {
 
 /** The columns, where a list of answers or solutions is replaced by what the reader made of it. */
 function withRead(columns: Columns, row: Row): Columns {
-  const isList = Array.isArray(columns["final_answer"]) || Array.isArray(columns["solution"]);
+  const isList = ["answer", "final_answer", "solution"].some((column) => Array.isArray(columns[column]));
   return isList ? { ...columns, ...row } : columns;
 }
 

@@ -79,9 +79,32 @@ export function mapExample(path: string, row: unknown): string {
   const [other] = others;
   if (asked === undefined || other === undefined) return "";
   const answer = others.find((field) => ANSWER_COLUMNS.has(field)) ?? other;
-  const map = `(row) => ({ question: ${member(asked)}, answer: ${member(answer)} })`;
-  return `Rows with other columns are read through map: source: { kind: "jsonl", path: ${JSON.stringify(path)}, map: ${map} }. `;
+  const map = `{ question: ${member(asked)}, answer: ${member(answer)} }`;
+  return `Rows with other columns are read through map: ${mapped(path, map)}. `;
 }
+
+/** Columns that hold an answer written for supervised training. */
+const RECORDED = ["completion", "response", "output", "target"];
+
+/**
+ * An example of a source that takes the recorded answer of a row for supervised training as the reference: a sentence
+ * that ends in a space. Empty if the row has none.
+ */
+export function recordedExample(path: string, row: unknown): string {
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return "";
+  const { messages } = row as { messages?: unknown };
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  if ((last as { role?: unknown } | null | undefined)?.role === "assistant")
+    return recordedText(path, "{ messages: row.messages, answer: row.messages.at(-1).content }");
+  const column = RECORDED.find((name) => typeof (row as Record<string, unknown>)[name] === "string");
+  return column === undefined ? "" : recordedText(path, `{ ...row, answer: row.${column} }`);
+}
+
+const recordedText = (path: string, map: string): string =>
+  `If the recorded answers can be judged, a map makes them references: ${mapped(path, map)}. `;
+
+const mapped = (path: string, map: string): string =>
+  `source: { kind: "jsonl", path: ${JSON.stringify(path)}, map: (row) => (${map}) }`;
 
 const member = (field: string): string =>
   /^[A-Za-z_]\w*$/.test(field) ? `row.${field}` : `row[${JSON.stringify(field)}]`;

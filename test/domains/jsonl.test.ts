@@ -182,6 +182,14 @@ describe("a row", () => {
     });
   });
 
+  test("a list of one answer is that answer", () => {
+    expect(read({ question: "q", answer: ["1/2"] })).toMatchObject({ reference: { answer: "1/2" } });
+    expect(read({ question: "q", answer: ["so\n#### 7"] })).toMatchObject({
+      reference: { answer: "7" },
+      answerFrom: expect.stringContaining("answer, after ####") as string,
+    });
+  });
+
   test.each([
     [{ answer: "2" }, "row: neither question nor messages"],
     [{ question: "q" }, "row: neither reference nor answer"],
@@ -193,6 +201,7 @@ describe("a row", () => {
     [{ question: null, answer: "2" }, "row: neither question nor messages"],
     [{ question: "q", answer: true }, "answer: invalid input, received boolean"],
     [{ question: "q", final_answer: ["1", "2"] }, "final_answer: invalid input, received array"],
+    [{ question: "q", answer: ["1", "2"] }, "answer: invalid input, received array"],
     [null, /^row: .*received null/],
     [{ question: "q", answer: "2", tools: [{ name: "f" }] }, /^tools.#.function: /],
     [{ question: "q", answer: "2", tools: "none" }, /^tools: .*received string/],

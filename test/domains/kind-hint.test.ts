@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { kindHint, mapExample } from "../../lib/domains/kind-hint.ts";
+import { kindHint, mapExample, recordedExample } from "../../lib/domains/kind-hint.ts";
 
 // Mutants tried: of the closest kinds the last is taken, fields with null count, preferences are taken for a kind.
 
@@ -48,4 +48,22 @@ test("a map for other columns takes the first two texts, by names that JavaScrip
     'Rows with other columns are read through map: source: { kind: "jsonl", path: "a.jsonl", map: (row) => ({ question: row.Frage, answer: row["die Antwort"] }) }. ',
   );
   for (const row of [null, "text", ["a", "b"], { a: "b", c: null }]) expect(mapExample("a", row)).toBe("");
+});
+
+test.each<[object, string]>([
+  [
+    { messages: [{ role: "user" }, { role: "assistant" }] },
+    "{ messages: row.messages, answer: row.messages.at(-1).content }",
+  ],
+  [{ prompt: "p", completion: "c" }, "{ ...row, answer: row.completion }"],
+])("of %j the recorded answer becomes the reference by a map", (row, map) => {
+  expect(recordedExample("a.jsonl", row)).toBe(
+    `If the recorded answers can be judged, a map makes them references: source: { kind: "jsonl", path: "a.jsonl", map: (row) => (${map}) }. `,
+  );
+});
+
+test("a row without a recorded answer has no such map", () => {
+  const asked = { messages: [{ role: "user" }] };
+  for (const row of [null, "text", [], asked, { messages: [] }, { messages: "m" }, { completion: null }])
+    expect(recordedExample("a", row)).toBe("");
 });

@@ -134,6 +134,10 @@ native(
   "nothing is overwritten, and what is missing or wrong is told before anything is written",
   async () => {
     writeFileSync(at("mine.ts"), "mine");
+    const asked = { role: "user", content: "1 + 1?" };
+    const recorded = JSON.stringify({ messages: [asked, { role: "assistant", content: "#### 2" }] });
+    writeFileSync(at("recorded.jsonl"), recorded);
+    writeFileSync(at("commas.jsonl"), `${recorded},\n${recorded},\n`);
     expect(await hone(["init", "mine.ts", "--model", "model", "--data", "sums.jsonl"])).toMatchObject({
       status: 2,
       said: expect.stringContaining("mine.ts is there already") as string,
@@ -144,7 +148,17 @@ native(
       [
         ["--model", "model", "--data", "prompts.jsonl"],
         2,
-        /no answer that a verifier .* --reward rewards\.py#name/s,
+        /a verifier of this package can judge none of \d+ rows: .* bad \(row: neither reference nor answer: .* --reward rewards\.py#name/s,
+      ],
+      [
+        ["--model", "model", "--data", "recorded.jsonl"],
+        2,
+        /a map makes them references: .*at\(-1\)\.content/,
+      ],
+      [
+        ["--model", "model", "--data", "commas.jsonl"],
+        4,
+        /none of 2 rows can be used\n.*not JSON: a comma after the row: 2, first commas\.jsonl:1/,
       ],
       [["--model", "model", "--data", "none.jsonl"], 4, /there is no data at none\.jsonl/],
       [["--model", "nowhere", "--data", "sums.jsonl"], 3, /there is no folder/],
