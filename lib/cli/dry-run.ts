@@ -65,7 +65,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
     const asked = { ...(hasTokenizer ? input.rollouts : rollouts), maxPromptTokens };
     const here = { ...input, model: placed ?? input.model, rollouts: asked };
     const evaluation = { ...input.evaluation, sets };
-    const downloads = recipe.model.folder !== undefined && parseHubName(recipe.model.folder) !== undefined;
+    const downloads = isOnHub(recipe.model.folder);
     return {
       missing,
       hasTokenizer,
@@ -82,6 +82,10 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
     throw error;
   }
 }
+
+/** True for a name of the Hub; a folder that is here is meant by its path, even if a name could be like it. */
+const isOnHub = (folder: string | undefined): boolean =>
+  folder !== undefined && !existsSync(folder) && parseHubName(folder) !== undefined;
 
 interface StandIn {
   /** Two layers of the architecture, with random weights. */

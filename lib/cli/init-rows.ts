@@ -131,7 +131,7 @@ function noVerifier(
   data: string,
   reward: InitReward | undefined,
   { looked, unused }: Read,
-  advice: string,
+  advice: string | undefined,
 ): HoneError {
   const who =
     reward === undefined
@@ -141,6 +141,6 @@ function noVerifier(
   const reasons = unused.length > 0 ? `: ${unused.join("; ")}` : "";
   const message = `${data}: ${who} can judge none of ${counted(looked, "row")}${reasons}`;
   return new HoneError("HONE_ERR_USAGE", message, {
-    hint: `${advice}Say what judges them: --reward rewards.py#name, --reward ./mine.ts#name, or a verifier (${names}).`,
+    hint: `${advice ?? ""}Say what judges them: --reward rewards.py#name, --reward ./mine.ts#name, or a verifier (${names}).`,
   });
 }

@@ -10,10 +10,9 @@ import {
 import { join } from "node:path";
 import { type LoraOptions, Trainer } from "../native/index.ts";
 import { checkTarget } from "./convert.ts";
+import { ADAPTER_CONFIG } from "./expect-weights.ts";
 import { NO_OPTIMIZER, readModelFile } from "./model-folder.ts";
 
-/** File that PEFT reads in a folder of adapters. */
-export const ADAPTER_CONFIG = "adapter_config.json";
 const ADAPTER_WEIGHTS = "adapter_model.safetensors";
 
 /** True if a folder has adapters but not all weights. */

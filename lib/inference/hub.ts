@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
+import { expectWeights } from "./expect-weights.ts";
 import { CachedModel, hubCacheFolder, hubIsOffline, hubToken, missingFile, shardsOf } from "./hub-cache.ts";
 import { HubClient, type HubClientOptions, type HubCommit, type HubFile } from "./hub-client.ts";
 import { downloadFile, downloadHead } from "./hub-download.ts";
@@ -84,6 +85,7 @@ export async function resolveModelHeads(
     folder,
     withHead(name, use) {
       const path = join(folder, name);
+      if (remote === undefined) expectWeights(folder);
       if (remote === undefined || existsSync(path)) return withLocalHead(path, use);
       const { client, repo, commit } = remote;
       const url = client.fileUrl(repo, commit.id, name);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { expectWeights } from "./expect-weights.ts";
 import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { shardsOf } from "./hub-cache.ts";
 import { layersOfAttention, modelFacts } from "./model-facts.ts";
@@ -104,8 +105,12 @@ function valuesOf(name: string, { dtype, shape }: StoredTensor): number {
   return dtype === "U8" && name.endsWith("_blocks") ? 2 * values : values;
 }
 
-/** Paths of the weight files, from the index if there is one. Throws HONE_ERR_FORMAT for a damaged index. */
+/**
+ * Paths of the weight files, from the index if there is one. Throws HONE_ERR_IO if there are no weights,
+ * HONE_ERR_FORMAT for a damaged index.
+ */
 export function weightFiles(directory: string): string[] {
+  expectWeights(directory);
   return weightNames(directory).map((name) => join(directory, name));
 }
 

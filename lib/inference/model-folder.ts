@@ -3,6 +3,7 @@ import { type DeviceName, defaultDevice } from "../device.ts";
 import { info, type OptimizerOptions, Trainer } from "../native/index.ts";
 import { readPlainFile } from "../shared/files/plain-file.ts";
 import { defaultArithmetic, storedAs, type WeightTypes } from "../shared/models/weight-types.ts";
+import { expectWeights, modelFolderHint } from "./expect-weights.ts";
 import { dependsOnContext, modelFacts, withContext } from "./model-facts.ts";
 
 /** Weights of a model folder in the memory of a device, masters in f32, on a thread of their own. */
@@ -48,9 +49,7 @@ const MOST_JSON_BYTES = 1 << 28;
 
 /** Text of a file of the folder. Throws HONE_ERR_IO or HONE_ERR_FORMAT naming it. */
 export function readModelFile(directory: string, name: string): string {
-  const hint =
-    "A model folder holds config.json and model.safetensors (or shards with model.safetensors.index.json).";
-  return readPlainFile(join(directory, name), MOST_JSON_BYTES, hint).toString();
+  return readPlainFile(join(directory, name), MOST_JSON_BYTES, modelFolderHint(directory)).toString();
 }
 
 /**
@@ -61,6 +60,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
   const text = readModelFile(directory, "config.json");
   const configJson = await withLongest(text, options.maxContext);
   const { vocabulary, maxPositions } = modelFacts(configJson, join(directory, "config.json"));
+  expectWeights(directory);
   const device = options.device ?? defaultDevice();
   const types = weightTypes(configJson, device, options.weights);
   const weights = new Trainer(configJson, {

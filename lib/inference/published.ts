@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { HoneError } from "../errors.ts";
+import { hasWeights } from "./expect-weights.ts";
 import { parseHubName, resolveModelFolder } from "./hub.ts";
 import { readModelFile } from "./model-folder.ts";
 
@@ -87,12 +88,7 @@ export interface FoundConfig {
  * the table of published models. Throws HONE_ERR_IO naming the model if none of them has it, HONE_ERR_FORMAT.
  */
 export async function findConfig(nameOrPath: string): Promise<FoundConfig> {
-  if (existsSync(nameOrPath)) {
-    const complete = ["model.safetensors", "model.safetensors.index.json"].some((file) =>
-      existsSync(join(nameOrPath, file)),
-    );
-    return foundIn(nameOrPath, complete);
-  }
+  if (existsSync(nameOrPath)) return foundIn(nameOrPath, hasWeights(nameOrPath));
   const name = parseHubName(nameOrPath)?.repo;
   if (name !== undefined) {
     for (const withWeights of [true, false]) {

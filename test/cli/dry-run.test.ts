@@ -71,6 +71,20 @@ test("a folder without weights is tried with random ones, and says so", async ()
   expect(rehearsal.required.has("model")).toBe(true);
 });
 
+test("a folder that is here is no model of the Hub, even if its path has the form of a name there", async () => {
+  using folder = temporaryFolder();
+  mkdirSync(join(folder.path, "models/mine"), { recursive: true });
+  writeModelFiles(join(folder.path, "models/mine"));
+  const start = process.cwd();
+  process.chdir(folder.path);
+  try {
+    await using rehearsal = await rehearse(recipeOf({ model: { folder: "models/mine" } }));
+    expect(rehearsal.required.has("model")).toBe(true);
+  } finally {
+    process.chdir(start);
+  }
+});
+
 test("data nobody has rows for, and a model nobody knows, are errors", async () => {
   const gone = { math: { weight: 1, source: { kind: "aime", path: "no/such" } } } as const;
   await expect(rehearse(recipeOf({ domains: gone }))).rejects.toMatchObject({
