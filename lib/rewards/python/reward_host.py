@@ -15,6 +15,7 @@ import math
 import os
 import platform
 import queue
+import re
 import signal
 import struct
 import sys
@@ -121,7 +122,7 @@ class Host:
         if (type(error), place) not in self.shown:
             self.shown.add((type(error), place))
             traceback.print_exception(type(error), error, users_part(error.__traceback__))
-        return message[: 2 * MOST_SHOWN] + ("" if place is None else f" ({place})")
+        return message[: 2 * MOST_SHOWN] + ("" if place is None else f" ({place})") + getattr(error, "other_form", "")
 
 
 def users_part(trace):
@@ -235,6 +236,18 @@ def other_python(error, file):
     return ""
 
 
+FORMS = {
+    False: ("string ind", 'completions are texts here; completions: "messages" beside python in the recipe gives lists of messages'),
+    True: ("'list'|expected string", 'completions are lists of messages here; completions: "text" beside python in the recipe gives texts'),
+}
+
+
+def other_form(error, is_conversation):
+    """How the recipe gives completions in the other form, if an exception shows that the function expects it."""
+    sign, remedy = FORMS[is_conversation]
+    return f"; {remedy}" if re.search(sign, str(error)) else ""
+
+
 def arguments(function, offered, on_request, there="the rows have"):
     """What of `offered` the function takes, all of it where it has **kwargs; `on_request` only by name."""
     parameters = parameters_of(function)
@@ -257,7 +270,11 @@ class TrainerState(types.SimpleNamespace):
 
 def rate_trl(function, request, _):
     members = request["members"]
-    rewards = awaited(function(**arguments(function, trl_columns(members), trl_extras(request))))
+    try:
+        rewards = awaited(function(**arguments(function, trl_columns(members), trl_extras(request))))
+    except (AttributeError, IndexError, TypeError) as error:
+        error.other_form = other_form(error, members[0]["isConversation"])
+        raise
     return [None if reward is None else number(reward) for reward in listed(function, rewards, len(members))]
 
 

@@ -100,6 +100,22 @@ test("a conversation's completions are turns, or what the recipe says; the promp
   expect(await scores(FORMAT, [{ text: TEXTS[0]! }])).toEqual([1]);
 });
 
+test("a function that reads completions of the other form is told how to get it", async () => {
+  const messages = [{ role: "user", content: "one" }];
+  const read = async (name: string, row: Row) =>
+    String((await scores(`faulty_rewards.py#${name}`, [row]))[0]);
+  const texts =
+    /in (?:reads_messages|<listcomp>)\); completions are texts here; completions: "messages" beside/;
+  for (const text of ["a", ""]) expect(await read("reads_messages", { text })).toMatch(texts);
+  for (const name of ["reads_texts", "searches_texts"])
+    expect(await read(name, { text: "x", messages })).toMatch(
+      /lists of messages here; completions: "text" beside/,
+    );
+  expect(await read("adds_wrongly", { text: "x" })).toMatch(
+    /unsupported operand type.*in (?:adds_wrongly|<listcomp>)\)$/,
+  );
+});
+
 test("a reward that runs programs, and one of token ids", async () => {
   const code = (body: string) => `So:\n\`\`\`python\n${body}\n\`\`\``;
   const texts = [code("print(int(input()) * 2)"), code("print(1)"), code("raise SystemExit(1)"), "no code"];
