@@ -42,8 +42,8 @@ function namesIn(path: string): readonly string[] {
 }
 
 function adaptersHint(folder: string): string {
-  const base = baseOf(join(folder, ADAPTER_CONFIG));
-  return `It holds PEFT adapters of ${base ?? "another model"}, without that model's weights. Merge them in Python: PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("${base ?? "base"}"), "${folder}").merge_and_unload().save_pretrained("merged"); then copy the tokenizer's files to the merged folder.`;
+  const base = baseOf(join(folder, ADAPTER_CONFIG)) ?? "<base>";
+  return `It holds PEFT adapters of ${base}. To train them further: model: { folder: "${base}", adapter: "${folder}" } and lora in the recipe. As a model of its own, merged in Python: PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("${base}"), "${folder}").merge_and_unload().save_pretrained("merged"), with the tokenizer's files copied there.`;
 }
 
 function baseOf(file: string): string | undefined {

@@ -70,10 +70,18 @@ test.each<[string, object, Record<string, string>]>([
   ],
   [
     "names of other trainers",
-    { learning_rate: 1, num_generations: 8, objective: { beta: 0.1, kind: "ppo" } },
+    {
+      learning_rate: 1,
+      num_generations: 8,
+      lora_r: 16,
+      torch_dtype: "bf16",
+      objective: { beta: 0.1, kind: "ppo" },
+    },
     {
       learning_rate: "is not a field of a recipe -> optimizer.lr",
       num_generations: "is not a field of a recipe -> rollouts.groupSize",
+      lora_r: "is not a field of a recipe -> lora.rank",
+      torch_dtype: "is not a field of a recipe -> model.weightStorage",
       "objective.beta": "is not a field of a recipe -> objective.klCoef",
       "objective.kind":
         'is "ppo"; expected one of "gspo", "grpo", "dapo", "dr-grpo", "ppo-clip", "cispo", "reinforce-clamped", "reinforce", "gspo-token", "gmpo", "sapo", "custom" -> ppo-clip',

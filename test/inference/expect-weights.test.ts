@@ -14,9 +14,9 @@ test.each<[string, Record<string, string>, RegExp]>([
   [
     "adapters",
     { "adapter_config.json": adapters, "x.gguf": "" },
-    /adapters of org\/base.*from_pretrained\("org\/base"\).*merge_and_unload/,
+    /adapters of org\/base.*folder: "org\/base", adapter: "[^"]+model" .*from_pretrained\("org\/base"\).*merge_and_unload/,
   ],
-  ["damaged adapters", { "adapter_config.json": "{" }, /adapters of another model/],
+  ["damaged adapters", { "adapter_config.json": "{" }, /adapters of <base>\./],
   ["Mistral's own file", { "consolidated.safetensors": "" }, /download model\.safetensors/],
   [
     "shards without their index",
