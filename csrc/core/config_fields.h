@@ -22,36 +22,38 @@ struct ConfigProblems {
   std::vector<std::string> unknown;  // "<where>: <field> = <value>", fields that were not read
 
   void add(Code code, std::string text) { found.push_back({code, std::move(text)}); }
-  /// Throws one error with every text, under the code of the first. Does nothing if there is none.
+  /// Throws one error whose message has the texts of all problems and whose code is the first problem's. Does
+  /// nothing if there is none.
   void raise() const;
 };
 
-/// A view of one JSON object. Every read marks its field as known; unread fields are reported at the end. All errors
-/// name "<where>: <field>", the value found and the values allowed. With `problems`, errors are collected there and a
-/// failing read returns its fallback, or 1 for an integer without one; without, they are thrown.
+/// A view of one JSON object. Every read marks its field as known, so that finish() and unread() report the
+/// rest. Each error names "<where>: <field>", the value found and the values allowed. With `problems`, errors
+/// are appended to it and a failing read returns its fallback (1 for an integer that has none); without
+/// `problems`, errors are thrown.
 class ConfigFields {
  public:
   /// Throws kFormat if json is not an object. Borrows json and problems.
   ConfigFields(const Json& json, std::string where, ConfigProblems* problems = nullptr);
 
-  /// kConfig if the field is absent or null.
+  /// Throws kConfig if the field is absent or null.
   int64_t integer(const char* field);
   int64_t integer(const char* field, int64_t fallback);
   double number(const char* field, double fallback);
   bool boolean(const char* field, bool fallback);
-  /// Empty if absent or null.
+  /// Returns an empty string if the field is absent or null.
   std::string text(const char* field);
   /// True if the file has the field, even as null. Does not count as a read.
   bool present(const char* field) const { return json_.find(field) != nullptr; }
-  /// The value, or nullptr if absent or null.
+  /// The field's value, or nullptr if the field is absent or null.
   const Json* value(const char* field);
 
-  /// Elements of an array of integers (numbers, texts); empty if the field is absent or null.
+  /// The elements of an array; empty if the field is absent or null.
   std::vector<int64_t> integers(const char* field);
   std::vector<double> numbers(const char* field);
   std::vector<std::string> texts(const char* field);
 
-  /// The field may be absent, null or exactly this; kUnsupported otherwise.
+  /// Throws kUnsupported unless the field is absent, null or equal to an allowed value.
   void only(const char* field, bool allowed);
   void only(const char* field, double allowed);
   void only(const char* field, std::initializer_list<const char*> allowed);
@@ -59,9 +61,9 @@ class ConfigFields {
   void ignore(std::initializer_list<const char*> fields);
   /// Throws kUnsupported naming the first field that is neither read nor null.
   void finish() const;
-  /// Fields that are neither read nor null, in the file's order; the values live as long as the object.
+  /// Fields that are neither read nor null, in the file's order; the values live as long as the JSON object.
   std::vector<std::pair<std::string, const Json*>> unread() const;
-  /// Throws the problem, or gathers it.
+  /// Throws the problem, or appends it to `problems` if that was given.
   void problem(Code code, const std::string& text) const;
 
   ConfigProblems* problems() const { return problems_; }
@@ -69,7 +71,8 @@ class ConfigFields {
   std::string path(const char* field) const { return where_ + ": " + field; }
 
  private:
-  /// read(), or the fallback if that throws and problems are being gathered.
+  /// Returns read(). With `problems`, an error that read() throws is appended there and the fallback
+  /// returned.
   template <class T, class Read>
   T guarded(T fallback, Read read) const;
   template <class T, class Read>
@@ -81,7 +84,7 @@ class ConfigFields {
   std::vector<std::string> read_;
 };
 
-/// ConfigFields::value, or a null value if absent; lives as long as the object, or for ever.
+/// ConfigFields::value(field), or a null value if the field is absent.
 const Json& value_or_null(ConfigFields& fields, const char* field);
 
 }  // namespace hone

@@ -1,4 +1,5 @@
-// Streams and the copies in and out of their memory: the same calls whatever the stream runs on.
+// Devices, streams, copies between host and device memory, events and graphs, with one interface for CPU and
+// GPU.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +11,16 @@
 
 namespace hone {
 
-/// Priority of a stream's work where streams compete for a GPU: many small steps, or few long ones that can wait.
+/// Priority of a stream's work where streams compete for a GPU: kUrgent for many small steps, kBatch for few
+/// long steps that can wait.
 enum class Priority : uint8_t { kBatch, kUrgent };
 
-/// Owns what a Stream refers to. On a GPU: the first device the process sees (CUDA_VISIBLE_DEVICES chooses).
+/// Owns the resources that a Stream refers to. A GPU device is the first one that the process sees
+/// (CUDA_VISIBLE_DEVICES chooses).
 class Device {
  public:
-  /// `pool` is for CPU ops. Throws kCuda, naming the reason and the next command, if a GPU is asked for and cannot be had.
+  /// `pool` runs CPU ops. Throws kCuda, naming the reason and the next command, if a GPU is asked for and the
+  /// process cannot use one.
   Device(Stream::Backend backend, ThreadPool* pool, Priority priority = Priority::kBatch);
   ~Device();
   Device(const Device&) = delete;
@@ -30,11 +34,11 @@ class Device {
 /// Waits until all work given to the stream is done. CPU ops are done when they return.
 void synchronize(const Stream& stream);
 
-/// A point in a stream's work for which another stream, but not the host, waits. On the CPU, where work is finished
-/// when its call returns, waiting does nothing. Movable.
+/// Marks a point in a stream's work for which another stream, but not the host, waits. On the CPU an op has
+/// finished when its call returns, so that waiting does nothing. Movable.
 class Event {
  public:
-  /// For streams of that device. Throws kCuda.
+  /// An event for streams of the same device as `stream`. Throws kCuda.
   explicit Event(const Stream& stream);
   ~Event();
   Event(Event&& other) noexcept;
@@ -48,13 +52,14 @@ class Event {
   void* handle_ = nullptr;
 };
 
-/// Copies host memory to the stream's; `from` may be reused immediately, unless it is page-locked.
+/// Copies from host memory to the stream's memory. `from` may be reused immediately, unless it is
+/// page-locked.
 void upload(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// Copies the stream's memory to the host's; waits until it is there.
+/// Copies from the stream's memory to host memory; returns when the data is there.
 void download(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// Copies within the stream's memory. The two must not overlap.
+/// Copies within the stream's memory. The two ranges must not overlap.
 void copy(const Stream& stream, void* to, const void* from, int64_t bytes);
-/// Copies all rows of `from` to `to`: same dtype and shape, either may have strided rows.
+/// Copies all rows of `from` to `to`. Both have the same dtype and shape; either may have strided rows.
 void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to);
 void zero(const Stream& stream, void* to, int64_t bytes);
 
@@ -65,8 +70,9 @@ constexpr DType dtype_of() {
   return std::is_same_v<T, int32_t> ? DType::kI32 : DType::kU8;
 }
 
-/// Arrays that the host writes and kernels read, or vice versa. They have one layout in host and device memory, so that
-/// one copy transfers all of them. On the CPU both are the same memory and nothing is copied.
+/// Arrays that the host writes and kernels read, or vice versa. Host and device memory lay them out
+/// identically, so that one copy transfers all of them. On the CPU host and device pointers are equal and
+/// nothing is copied.
 class SharedArrays {
  public:
   template <class T>
@@ -77,7 +83,7 @@ class SharedArrays {
     TensorView view() const { return {device, dtype_of<T>(), {size}}; }
   };
   SharedArrays() = default;
-  /// Throws kOutOfMemory.
+  /// Allocates `bytes` on the host and on the device. Throws kOutOfMemory.
   SharedArrays(const Stream& stream, int64_t bytes, const char* purpose);
   template <class T>
   Array<T> take(int64_t n) {
@@ -86,7 +92,8 @@ class SharedArrays {
   }
   void clear() { host_.release(0); }
   int64_t used() const { return host_.used(); }
-  /// Bytes [begin, end) of the allocations, as counted by used().
+  /// Copies bytes [begin, end) of the arrays from host to device (upload) or back (download); offsets are
+  /// those of used().
   void upload(const Stream& stream, int64_t begin, int64_t end) const;
   void download(const Stream& stream, int64_t begin, int64_t end) const;
 
@@ -96,15 +103,16 @@ class SharedArrays {
   std::byte *host_base_ = nullptr, *device_base_ = nullptr;
 };
 
-/// A step that is recorded once and repeated by one launch: same kernels, same addresses. Movable.
+/// Work that is recorded once and then repeated by one launch, with the same kernels and addresses. Movable.
 class Graph {
  public:
   Graph() = default;
   ~Graph();
   Graph(Graph&& other) noexcept;
   Graph& operator=(Graph&& other) noexcept;
-  /// Records the work that `work` puts on the stream, without running it, and replaces the earlier recording. Returns
-  /// false on the CPU, without calling `work`. Throws the errors of `work`, and kCuda for work that cannot be recorded.
+  /// Records the work that `work` puts on the stream, without running it, and replaces any earlier recording.
+  /// Returns false on the CPU, without calling `work`. Throws the errors of `work`, and kCuda for work that
+  /// cannot be recorded.
   template <class Work>
   bool record(const Stream& stream, const Work& work) {
     if (!begin(stream)) return false;

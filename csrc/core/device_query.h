@@ -7,7 +7,8 @@
 
 namespace hone {
 
-/// CUDA as compiled in and as found. `reason` is one sentence that explains why `devices` is empty.
+/// The CUDA version that was compiled in and the GPUs that were found. `reason` is one sentence that explains
+/// why `devices` is empty.
 struct CudaInfo {
   std::string compiled;              // toolkit version, "13.0"; empty: built without CUDA
   std::string driver;                // newest CUDA version the driver supports; empty: no driver
@@ -15,7 +16,7 @@ struct CudaInfo {
   uint64_t memory_bytes = 0;         // of the first device, which is the one used; 0: none
   std::string reason;
 };
-/// Never throws; costs up to a few milliseconds the first time.
+/// Queries the CUDA driver. Never throws; the first call takes up to a few milliseconds.
 CudaInfo query_cuda();
 
 }  // namespace hone

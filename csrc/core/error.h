@@ -20,7 +20,7 @@ enum class Code {
   kData,         // an unusable row, text or id in the input; the message names the part
   kNonFinite,    // NaN or Inf where a number is required; the message names the sample
   kCuda,         // the GPU, its driver or a kernel launch failed; the message has the runtime's own text
-  kCollective,   // cooperating ranks lost one another: a remote error, or no answer in time
+  kCollective,   // a remote rank reported an error, or did not answer in time
   kUnsupported,  // a known feature that this build or backend lacks
   kInternal,     // a violated invariant: a bug of Hone
 };
@@ -40,7 +40,7 @@ class Error : public std::exception {
   std::string message_;
 };
 
-/// Throws Error{code, message}. printf-style; out of line, so that callers stay small.
+/// Throws Error{code, message}; printf-style. Defined out of line, so that callers' code stays small.
 [[noreturn]] void fail(Code code, const char* format, ...) __attribute__((format(printf, 2, 3)));
 
 }  // namespace hone

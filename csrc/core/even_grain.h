@@ -8,9 +8,9 @@
 
 namespace hone {
 
-/// The smallest chunk of at least `grain` units that gives every thread the same number of chunks: two
-/// threads take as long for three chunks as for four. From eight chunks per thread on it is `grain`: one more
-/// matters little.
+/// The smallest chunk of at least `grain` units that gives every thread the same number of chunks: with two
+/// threads, three chunks take as long as four. Returns `grain` itself if each thread gets eight chunks or
+/// more, since one chunk more or less then matters little.
 inline int64_t even_grain(const Stream& stream, int64_t n, int64_t grain) {
   constexpr int64_t kMany = 8;
   grain = std::max<int64_t>(1, grain);

@@ -1,4 +1,5 @@
-// Functions compiled for both the host and a GPU: nvcc compiles them for both, g++ sees plain functions.
+// HONE_HOST_DEVICE marks functions for both host and GPU: nvcc compiles them for both; g++ sees plain
+// functions.
 #pragma once
 
 #ifdef __CUDACC__

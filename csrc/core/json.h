@@ -11,7 +11,8 @@
 
 namespace hone {
 
-/// Object keys keep their order. Numbers keep their text too, so that 64-bit integers survive.
+/// A JSON value. Objects keep the order of their keys. Numbers also keep their text, so that 64-bit integers
+/// stay exact.
 class Json {
  public:
   enum class Kind { kNull, kBool, kNumber, kString, kArray, kObject };
@@ -31,7 +32,8 @@ class Json {
 
   Kind kind() const { return kind_; }
   bool is_null() const { return kind_ == Kind::kNull; }
-  /// Typed reads; throw kFormat naming `where` (a path such as "config.json: rope_theta") on another kind.
+  /// Read a value of a given type. Throw kFormat naming `where` (a path such as "config.json: rope_theta") if
+  /// the value has another type.
   bool as_bool(const char* where) const;
   double as_double(const char* where) const;
   int64_t as_int(const char* where) const;
@@ -39,11 +41,11 @@ class Json {
   const std::vector<Json>& items(const char* where) const;
   const std::vector<std::pair<std::string, Json>>& members(const char* where) const;
 
-  /// Member or nullptr.
+  /// The object's member, or nullptr if there is none.
   const Json* find(std::string_view key) const;
   void set(std::string key, Json value);
   void push(Json value);
-  /// Compact text.
+  /// Serializes the value as JSON without white space.
   std::string dump() const;
 
  private:
@@ -53,7 +55,7 @@ class Json {
   Kind kind_ = Kind::kNull;
   bool bool_ = false;
   double number_ = 0;
-  std::string text_;  // of a string, or of a number as written
+  std::string text_;  // a string's content, or a number as it was written
   std::vector<Json> items_;
   std::vector<std::pair<std::string, Json>> members_;
 };

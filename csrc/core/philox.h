@@ -1,4 +1,5 @@
-// Counter-based random numbers: a rollout's samples depend on its key and position, never on order.
+// Counter-based random numbers: the samples of a rollout depend on its key and position, never on the order
+// of calls.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::
   return counter;
 }
 
-/// (x + 1) 2^-32, in (0, 1].
+/// Maps 32 random bits to (x + 1) 2^-32, in (0, 1].
 inline double open_closed_u32(uint32_t x) { return (double(x) + 1.0) * 0x1p-32; }
 
 /// Identity of one sampled token. Words drawn for it: philox4x32({block, position, attempt, problem}, run seed),

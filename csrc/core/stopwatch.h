@@ -5,7 +5,7 @@
 
 namespace hone {
 
-/// Adds the seconds of a scope to a total.
+/// Adds the wall time between construction and destruction, in seconds, to a total.
 class Stopwatch {
  public:
   explicit Stopwatch(double& total) : total_(total), start_(std::chrono::steady_clock::now()) {}

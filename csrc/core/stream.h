@@ -14,7 +14,7 @@ inline constexpr bool kHasCuda = true;
 inline constexpr bool kHasCuda = false;
 #endif
 
-/// Passed by reference to every op. `pool` is null for "this thread only".
+/// Every op takes a Stream by reference. A null `pool` means that CPU ops run in the calling thread only.
 struct Stream {
   enum class Backend : uint8_t { kCpu, kCuda } backend = Backend::kCpu;
   ThreadPool* pool = nullptr;
@@ -22,7 +22,7 @@ struct Stream {
 
   bool is_cuda() const { return backend == Backend::kCuda; }
   int threads() const { return pool ? pool->threads() : 1; }
-  /// Runs f over [0, n); inline when there is no pool or only one chunk.
+  /// Calls f on chunks of [0, n) in the pool's threads, or inline if there is no pool or only one chunk.
   void parallel_for(int64_t n, int64_t grain, RangeFunction f) const {
     if (n <= 0) return;
     if (!pool || n <= grain) return f(0, n);
@@ -32,7 +32,7 @@ struct Stream {
 
 /// Element type of activations, their gradients, keys and values: f32 on the CPU, bf16 on a GPU.
 inline DType activation_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
-/// Location of the tensors of a stream's ops.
+/// Where the tensors of a stream's ops lie: host or GPU memory.
 inline Memory tensor_memory(const Stream& stream) { return stream.is_cuda() ? Memory::kDevice : Memory::kHost; }
 
 }  // namespace hone

@@ -1,4 +1,4 @@
-// Borrowed, typed views over memory that an arena or a caller owns.
+// Tensor views: typed, shaped references to memory that an arena or a caller owns.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hone {
 
-/// The types of the second line are stored in files and passed through; no op computes with them.
+/// kBool and the types after it only occur in files and are copied unchanged; no op computes with them.
 enum class DType : uint8_t { kF32, kBF16, kF16, kF64, kI32, kI64, kU8, kU32,
                              kBool, kI8, kI16, kU16, kU64, kF8E4M3, kF8E5M2 };
 
@@ -17,9 +17,10 @@ int64_t dtype_bytes(DType dtype);
 /// "f32", "bf16", ...
 const char* dtype_name(DType dtype);
 
-/// A borrowed view: shape of up to four dimensions, contiguous but for the distance between rows.
-/// `row_stride` is in elements; it equals the product of the inner dimensions unless the view is a
-/// column range of a wider matrix (an op that accepts such views says "strided rows").
+/// A view of memory that it does not own: up to four dimensions, contiguous except that rows may be a
+/// distance `row_stride` apart. `row_stride` is in elements; it equals the product of the inner dimensions
+/// unless the view is a range of columns of a wider matrix (an op that accepts such views says "strided
+/// rows").
 struct TensorView {
   void* data = nullptr;
   DType dtype = DType::kF32;
@@ -42,7 +43,7 @@ struct TensorView {
   T* row(int64_t i) const { return static_cast<T*>(data) + i * row_stride; }
 };
 
-/// f32 view of `dims` at `data`.
+/// An f32 view of shape `dims` at `data`.
 inline TensorView f32(float* data, std::initializer_list<int64_t> dims) { return {data, DType::kF32, dims}; }
 inline TensorView f32(const float* data, std::initializer_list<int64_t> dims) {
   return {const_cast<float*>(data), DType::kF32, dims};
@@ -58,7 +59,7 @@ inline TensorView u8(const uint8_t* data, std::initializer_list<int64_t> dims) {
 /// A null pointer passes only if the expected element count is 0.
 void expect(const TensorView& view, DType dtype, std::initializer_list<int64_t> dims, const char* op,
             const char* arg);
-/// Like expect, and the rows must lie side by side.
+/// Throws like expect(), and also if the rows are not contiguous.
 void expect_contiguous(const TensorView& view, DType dtype, std::initializer_list<int64_t> dims,
                        const char* op, const char* arg);
 

@@ -1,4 +1,5 @@
-// A parallel_for whose threads claim chunks. The caller works too and waits for no helper that lacks a core.
+// A thread pool with parallel_for. The calling thread works too, and does not wait for a helper thread that
+// gets no core.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,8 @@
 
 namespace hone {
 
-/// A borrowed callable `void(int64_t begin, int64_t end)`: no allocation, lives as long as the call.
+/// A reference to a callable `void(int64_t begin, int64_t end)`: allocates nothing; valid as long as the
+/// callable.
 class RangeFunction {
  public:
   template <class F, class = std::enable_if_t<!std::is_same_v<std::decay_t<F>, RangeFunction>>>
@@ -22,23 +24,25 @@ class RangeFunction {
 };
 
 /// Splits [0, n) into chunks of `grain` that threads claim from an atomic counter. Several threads may call
-/// parallel_for on one pool at the same time; each call waits only for chunks that helpers have claimed.
-/// Chunk boundaries depend on n and grain only, so that results do not depend on the thread that runs a
-/// chunk. If `f` throws, the first exception reaches the caller after all claimed chunks have ended.
+/// parallel_for on one pool at the same time; each call waits only for chunks that helper threads have
+/// claimed. Chunk boundaries depend on n and grain only, so that results do not depend on which thread runs a
+/// chunk. If `f` throws, the caller gets the first exception after all claimed chunks have ended.
 class ThreadPool {
  public:
-  /// threads >= 1 counts the caller: `threads - 1` helpers are started. 1 = run everything inline.
+  /// Starts `threads - 1` helper threads; the caller is the remaining one. threads >= 1; with 1 everything
+  /// runs inline.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const;
-  /// A call from inside a chunk runs inline.
+  /// Calls f(begin, end) for each chunk. Called from inside a chunk, it runs inline.
   void parallel_for(int64_t n, int64_t grain, RangeFunction f);
 
-  /// During its lifetime this thread keeps a core busy even between calls (one engine step, one trainer step), so
-  /// helpers leave that core alone. Null pool: does nothing. May be nested.
+  /// While an object exists, its thread keeps a core busy even between calls of parallel_for (during one
+  /// engine or trainer step), and helper threads leave that core alone. A null pool does nothing. May be
+  /// nested.
   class Occupied {
    public:
     explicit Occupied(ThreadPool* pool);
@@ -56,7 +60,7 @@ class ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-/// HONE_THREADS if set (1..256), else the number of cores this process may use at a time.
+/// Value of HONE_THREADS if set (1..256), else the number of cores this process may use at a time.
 int default_threads();
 
 }  // namespace hone

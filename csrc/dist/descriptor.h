@@ -1,4 +1,4 @@
-// A file descriptor, closed with its last owner.
+// Owns a file descriptor and closes it.
 #pragma once
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ class Descriptor {
   }
   ~Descriptor() { reset(); }
 
-  /// -1: none.
+  /// The descriptor, or -1 if there is none.
   int get() const { return value_; }
   explicit operator bool() const { return value_ >= 0; }
   int release() { return std::exchange(value_, -1); }

@@ -1,4 +1,4 @@
-// Messages of any length from every rank to every rank.
+// Gathers byte strings of any length from all ranks.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace hone::dist {
 
-/// Gathers one string per rank, in rank order. A collective in host memory; allocates P times the longest.
+/// Gathers one string per rank, in rank order, on every rank. A collective in host memory; allocates P
+/// (number of ranks) times the longest string's length.
 std::vector<std::string> gather_bytes(Communicator& ranks, const std::string& own);
 
 }  // namespace hone::dist

@@ -1,4 +1,4 @@
-// Gloo as built on this machine: hone_gloo.so, opened by name.
+// Opens hone_gloo.so, the Gloo wrapper built on this machine, by name.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class GlooLibrary {
 
   const HoneGlooFunctions& functions() const { return *functions_; }
 
-  /// hone_gloo.so in the folder of whatever this code is linked into.
+  /// Path of hone_gloo.so in the folder of the library or program that contains this code.
   static std::string default_path();
 
  private:
@@ -29,12 +29,12 @@ class GlooLibrary {
   const HoneGlooFunctions* functions_ = nullptr;
 };
 
-/// Availability on this machine, for `hone doctor`.
+/// Availability of Gloo on this machine, for `hone doctor`.
 struct GlooInfo {
-  std::string version;  // empty: none
-  std::string reason;   // why not
+  std::string version;  // empty: Gloo is not available
+  std::string reason;   // why Gloo is not available
 };
-/// Never throws.
+/// Tries to open the library. Never throws.
 GlooInfo query_gloo(const std::string& path = GlooLibrary::default_path());
 
 }  // namespace hone::dist

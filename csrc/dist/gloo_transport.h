@@ -11,20 +11,22 @@
 
 namespace hone::dist {
 
-/// Connects in two steps; between them the caller transports each rank's prepared data to the others: its address, and
-/// a secret without which connections are refused (RankSockets). Nothing is encrypted.
+/// Connects in two steps: each rank prepares data (its address, and a secret without which it refuses
+/// connections, see RankSockets), the caller transports the data to the other ranks, and each rank connects.
+/// Nothing is encrypted.
 class GlooTransport final : public Transport {
  public:
-  /// Listens at `host`, a name or address of this machine that the others can reach, until connect() ends. Throws
-  /// kShape for a rank outside [0, size), kIo for another machine's host.
+  /// Listens at `host`, a name or address of this machine that the other ranks can reach, until connect()
+  /// ends. Throws kShape for a rank outside [0, size), kIo if `host` belongs to another machine.
   GlooTransport(std::shared_ptr<const GlooLibrary> library, const std::string& host, int rank, int size,
                 std::chrono::milliseconds connect_timeout);
   ~GlooTransport() override;
 
-  /// The data that each rank needs to connect to this one; empty for this rank itself.
+  /// For each rank, the data it needs to connect to this rank; empty for this rank itself.
   std::vector<std::string> prepare() const;
-  /// blobs[p]: what rank p prepared for this one. Returns when all are connected; call once. Throws kConfig for an
-  /// invalid blob, kCollective if a rank does not connect within connect_timeout, kAborted after interrupt().
+  /// blobs[p]: what rank p prepared for this rank. Returns when all ranks are connected; call once. Throws
+  /// kConfig for an invalid blob, kCollective if a rank does not connect within connect_timeout, kAborted
+  /// after interrupt().
   void connect(const std::vector<std::string>& blobs);
 
   int rank() const override { return rank_; }

@@ -1,4 +1,4 @@
-// A group of ranks with a GPU each that can also reach one another through their hosts.
+// A group of ranks that have one GPU each and can also reach one another through their hosts.
 #pragma once
 
 #include <memory>
@@ -8,13 +8,14 @@
 
 namespace hone::dist {
 
-/// Sends GPU memory over NCCL and host memory over the hosts' group, depending on the stream of the call. Forms NCCL's
-/// group over the other one in the first collective on a GPU stream, which all ranks must make together:
-/// team_all_to_all is not such a call, and throws kState if it comes first.
-/// States, time-outs and errors are those of the group that runs a call.
+/// Sends GPU memory over NCCL and host memory over `hosts`, depending on the stream of the call. The first
+/// collective on a GPU stream, which all ranks must make together, sets up NCCL's group over `hosts`;
+/// team_all_to_all cannot do so and throws kState if it comes first. States, time-outs and errors are those
+/// of the communicator that runs the call.
 class GpuCommunicator final : public Communicator {
  public:
-  /// hosts: connected; used by no other thread, and closed and aborted with this one. Throws nothing.
+  /// hosts: a connected communicator that no other thread uses; it is closed and aborted together with this
+  /// one. Throws nothing.
   GpuCommunicator(std::shared_ptr<Communicator> hosts, std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : hosts_(std::move(hosts)), library_(library), gpus_(std::move(library), options) {}
 

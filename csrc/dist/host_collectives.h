@@ -1,4 +1,4 @@
-// Collectives over a transport, in the caller's thread.
+// Collectives over a transport, run in the caller's thread.
 #pragma once
 
 #include <chrono>
@@ -10,32 +10,34 @@
 
 namespace hone::dist {
 
-/// A collective and its sequence number, counted separately for teams; ranks compare labels before other data moves.
+/// Identifies a collective: its kind, arguments and sequence number (team collectives are counted
+/// separately). Ranks compare labels before other data moves.
 struct Label {
   enum class Kind : uint8_t { kBroadcast, kAllReduce, kReduceScatter, kAllGather, kAllToAll, kTeamAllToAll, kClose };
   uint64_t sequence = 0;
-  int64_t count = 0;  // elements of the smaller buffer
+  int64_t count = 0;  // elements of the smaller of the two buffers
   Kind kind = Kind::kClose;
   DType dtype = DType::kU8;
   ReduceOp op = ReduceOp::kSum;
   uint8_t unused = 0;
   int32_t root = 0;   // root of a broadcast; size of a team in kTeamAllToAll
 
-  /// "all_reduce sum of f32[12] as collective 3"
+  /// For messages, e.g. "all_reduce sum of f32[12] as collective 3".
   std::string text() const;
 };
 
-/// Neighbouring ranks that take part in a collective, the caller among them.
+/// Consecutive ranks that take part in a collective, including the caller's.
 struct Peers {
   int first = 0, count = 0;
 };
 
-/// Each collective first compares labels, then moves bytes; sums and maxima are taken in rank order, so that they have
-/// the same bits on every rank and in every run. A failure makes the group unusable. The callers check buffers and do
+/// Each collective first compares labels among its ranks, then moves bytes. Sums and maxima are taken in rank
+/// order, so that they have the same bits on every rank and in every run. A failure makes the group unusable.
+/// The caller checks buffers and does not pass empty ones.
 /// not pass empty ones.
 /// 
-/// Throws kCollective for ranks that made different calls (the message has both), for a lost peer and after `timeout`,
-/// which covers a whole collective; kAborted after transport().interrupt().
+/// Throws kCollective if ranks made different calls (the message has both), for a lost peer and after
+/// `timeout`, which covers a whole collective; kAborted after transport().interrupt().
 class HostCollectives {
  public:
   HostCollectives(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
@@ -51,7 +53,7 @@ class HostCollectives {
   void all_gather(const TensorView& source, const TensorView& destination);
   void all_to_all(const TensorView& source, const TensorView& destination);
   void team_all_to_all(const TensorView& source, const TensorView& destination, int team);
-  /// Waits until all ranks have ended.
+  /// Waits until all ranks have called close().
   void close();
 
  private:
@@ -67,7 +69,8 @@ class HostCollectives {
   std::unique_ptr<Transport> transport_;
   std::chrono::milliseconds timeout_;
   Transport::Deadline deadline_;
-  uint64_t sequence_ = 0, team_sequence_ = 0;  // number of the last collective of all ranks, of this team
+  uint64_t sequence_ = 0, team_sequence_ = 0;  // numbers of the last collective of all ranks and of the last
+                                               // team collective
   uint64_t tag_ = 0, round_ = 0;               // of the current collective
   std::vector<std::byte> scratch_;
 };

@@ -10,12 +10,13 @@
 
 namespace hone::dist {
 
-/// Collectives are checked, queued, and run in order by a thread of the communicator's own; wait() returns when all have.
-/// Sums are taken in the order of ranks: the same bits on every rank and in every run. Only for memory that the host
-/// reads: kUnsupported for a GPU's stream. For the rest see Communicator, HostQueue and HostCollectives.
+/// Collectives are checked, queued, and run in order by the communicator's own thread; wait() returns when
+/// all have run. Sums are taken in rank order, so that they have the same bits on every rank and in every
+/// run. Only for host memory: throws kUnsupported for a GPU stream. See also Communicator, HostQueue and
+/// HostCollectives.
 class HostCommunicator final : public Communicator {
  public:
-  /// `transport` is connected. `timeout`: for a whole collective.
+  /// `transport` is connected. `timeout` limits each whole collective.
   HostCommunicator(std::unique_ptr<Transport> transport, std::chrono::milliseconds timeout)
       : collectives_(std::move(transport), timeout), queue_(collectives_.transport()) {}
 

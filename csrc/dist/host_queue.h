@@ -15,27 +15,27 @@
 
 namespace hone::dist {
 
-/// Jobs run in order. One that throws ends the queue: the transport leaves at once, so that the others need
-/// not wait for their time-outs; later jobs are lost; the next call that can throw rethrows the exception,
-/// and calls after that one throw kState, or kAborted after abort(). Once a call has thrown, no job uses the
-/// buffers any more.
+/// Runs jobs in order. A job that throws ends the queue: the transport leaves the group at once, so that the
+/// other ranks need not wait for their time-outs, and later jobs are lost. The next call that can throw
+/// rethrows the exception; calls after that one throw kState, or kAborted after abort(). Once a call has
+/// thrown, no job uses the buffers any more.
 class HostQueue {
  public:
   using Job = std::function<void()>;
 
-  /// `transport` outlives the queue; its exchange() is called by jobs alone.
+  /// `transport` must outlive the queue; only jobs may call its exchange().
   explicit HostQueue(Transport& transport);
   /// Interrupts the running job.
   ~HostQueue();
 
   State state() const;
   void submit(const char* what, Job job);
-  /// Returns when every job has run.
+  /// Returns when every job submitted so far has run.
   void wait();
-  /// Runs what is queued and then `last`, and leaves. Idempotent; once the queue has ended otherwise it only changes the
-  /// state.
+  /// Runs the queued jobs, then `last`, and leaves the group. Idempotent; if the queue has already failed or
+  /// been aborted, only the state changes.
   void close(Job last);
-  /// From any thread, at any time, idempotent.
+  /// May be called from any thread at any time; idempotent.
   void abort(const std::string& reason);
 
  private:

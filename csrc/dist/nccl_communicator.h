@@ -10,14 +10,15 @@
 
 namespace hone::dist {
 
-/// Each collective checks its buffers, then queues one operation on the stream. States, time-outs and errors are those of
-/// NcclGroup.
+/// Each collective checks its buffers, then queues one NCCL operation on the stream. States, time-outs and
+/// errors are those of NcclGroup.
 class NcclCommunicator final : public Communicator {
  public:
   explicit NcclCommunicator(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options = {})
       : group_(std::move(library), options) {}
 
-  /// Created by one rank and passed to initialise() by all of them. That rank must outlive their call.
+  /// One rank creates the id; all ranks pass it to initialise(). The rank that created it must not exit
+  /// before all have returned from initialise().
   static NcclUniqueId make_id(const NcclLibrary& library);
 
   void initialise(const NcclUniqueId& id, int rank, int size) { group_.join(id, rank, size); }

@@ -1,4 +1,5 @@
-// A rank's membership of a group: joins, waits and leaves without NCCL's hangs.
+// Membership of one rank in an NCCL group: joining, waiting and leaving, each with a time-out in place of
+// NCCL's hangs.
 #pragma once
 
 #include <chrono>
@@ -32,22 +33,25 @@ struct CommunicatorOptions {
 class NcclGroup {
  public:
   NcclGroup(std::shared_ptr<const NcclLibrary> library, CommunicatorOptions options);
-  /// Aborts what is still open.
+  /// Aborts the NCCL communicator if it is still open.
   ~NcclGroup();
 
-  /// Joins `size` ranks; returns when all have joined. Uninitialised only. Throws kShape for a rank outside the group.
+  /// Joins a group of `size` ranks; returns when all have joined. Allowed only in state kUninitialised.
+  /// Throws kShape for a rank outside the group.
   void join(const NcclUniqueId& id, int rank, int size);
 
-  /// Hands one operation to NCCL and waits until NCCL has accepted it (not until it has run). Ready only. `call` checks
-  /// its arguments and calls NCCL; it throws, or returns NCCL's result.
+  /// Hands one operation to NCCL and returns when NCCL has accepted it (not when it has run). Allowed only in
+  /// state kReady. `call` checks its arguments and calls NCCL; it throws, or returns NCCL's result.
   using Call = std::function<NcclResult(const NcclFunctions&, NcclComm_t)>;
   void enqueue(const char* what, const Call& call);
 
   /// Returns when everything queued on the stream has run on this rank.
   void wait(const Stream& stream);
-  /// Lets queued operations end, then leaves the group. Idempotent; from failed and aborted it only changes the state.
+  /// Lets queued operations end, then leaves the group. Idempotent; a failed or aborted group only changes
+  /// its state.
   void leave();
-  /// From any thread, at any time, idempotent: pending calls throw kAborted. Queued operations are lost.
+  /// May be called from any thread at any time; idempotent. Pending calls throw kAborted and queued
+  /// operations are lost.
   void abort(const std::string& reason);
 
   State state() const;

@@ -8,30 +8,32 @@
 
 namespace hone::dist {
 
-/// Empty until create(), and again after abort() or destroy(). Knows no lock and no clock: one thread at a time, and
-/// no call blocks, because NCCL runs in its non-blocking mode.
+/// Empty until create(), and again after abort() or destroy(). Not thread-safe. No call blocks, because NCCL
+/// runs in its non-blocking mode.
 class NcclHandle {
  public:
   explicit NcclHandle(std::shared_ptr<const NcclLibrary> library) : library_(std::move(library)) {}
   NcclHandle(const NcclHandle&) = delete;
   NcclHandle& operator=(const NcclHandle&) = delete;
-  /// Aborts what is still open.
+  /// Aborts the communicator if it is still open.
   ~NcclHandle() { abort(); }
 
   const NcclFunctions& functions() const { return library_->functions(); }
-  /// The argument of a collective.
+  /// The communicator, as NCCL's collectives take it.
   NcclComm_t get() const { return comm_; }
 
-  /// Start an operation; return kNcclInProgress, and poll() then reports its end, or the result if it is already known.
+  /// create() and finalize() start an operation. They return kNcclInProgress, after which poll() reports the
+  /// end, or the result if it is already known.
   NcclResult create(const NcclUniqueId& id, int rank, int size);
   NcclResult finalize();
   NcclResult poll() const;
 
-  /// Release all resources. destroy() is for a finalized communicator; abort() for any, and does nothing without one.
+  /// destroy() and abort() release all resources. destroy() takes a finalized communicator; abort() takes
+  /// any, and does nothing if there is none.
   NcclResult destroy();
   void abort();
 
-  /// NCCL's words for `result`, and its last message.
+  /// NCCL's text for `result`, and the last error message that NCCL recorded.
   std::string explain(NcclResult result) const;
 
  private:

@@ -1,4 +1,5 @@
-// NCCL as found at run time: the functions used, opened by name, and what its version can do. No NCCL header is needed.
+// NCCL as found at run time: opens the library by name, resolves the functions used, and reports its
+// version's capabilities. No NCCL header is needed.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,9 @@
 
 namespace hone::dist {
 
-// The part of NCCL's C interface that is used, declared anew: names, values and layouts are the library's contract.
-// Source: NCCL user guide, "NCCL API"; layouts unchanged from 2.14 to 2.30.
-struct NcclComm;  // opaque
+// The part of NCCL's C interface that is used, declared here; names, values and layouts must match the
+// library. Source: NCCL user guide, "NCCL API"; layouts are unchanged from version 2.14 to 2.30.
+struct NcclComm;  // opaque to users of NCCL
 using NcclComm_t = NcclComm*;
 
 enum NcclResult : int {
@@ -41,7 +42,8 @@ struct NcclUniqueId {
   char internal[128];
 };
 
-/// The oldest layout with `blocking`, of 2.14: a newer library reads `size` bytes and uses defaults for the rest.
+/// NCCL's configuration struct in its oldest layout that has `blocking`, that of 2.14: a newer library reads
+/// only `size` bytes and uses defaults for later fields.
 struct NcclConfig {
   size_t size = sizeof(NcclConfig);
   unsigned magic = 0xcafebeef;
@@ -71,18 +73,20 @@ struct NcclFunctions {
   NcclResult (*group_end)() = nullptr;
 };
 
-/// A row of the table: a function, and the NCCL version that introduced it.
+/// A capability of NCCL that depends on one function, and the NCCL version that introduced it.
 struct NcclCapability {
   std::string name;     // "non-blocking initialisation"
   std::string since;    // "2.14"
   bool available = false;
-  std::string missing;  // the first symbol that is not there; empty where available or too old
+  std::string missing;  // first symbol that the library lacks; empty if available, or if the version is too
+                        // old
 };
 
 class NcclLibrary {
  public:
-  /// Opens a library by name or path. Throws kUnsupported naming what is missing and the next command: the library,
-  /// a symbol, or a version below 2.14. The library stays open as long as the object lives.
+  /// Opens a library by name or path. Throws kUnsupported if the library or a symbol is missing or the
+  /// version is below 2.14; the message says which, and the next command to run. The library stays open as
+  /// long as the object lives.
   static std::shared_ptr<const NcclLibrary> open(const std::string& path = kDefaultName);
   ~NcclLibrary();
   NcclLibrary(const NcclLibrary&) = delete;
@@ -104,13 +108,13 @@ class NcclLibrary {
   std::vector<NcclCapability> capabilities_;
 };
 
-/// Availability on this machine, for `hone doctor`.
+/// Availability of NCCL on this machine, for `hone doctor`.
 struct NcclInfo {
   std::string version;                       // empty: no usable library
-  std::string reason;                        // why not
+  std::string reason;                        // why there is no usable library
   std::vector<NcclCapability> capabilities;  // empty without a library
 };
-/// Never throws.
+/// Tries to open the library. Never throws.
 NcclInfo query_nccl(const std::string& path = NcclLibrary::kDefaultName);
 
 }  // namespace hone::dist

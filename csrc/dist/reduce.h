@@ -1,4 +1,4 @@
-// Sums and maxima over what ranks sent, on the host.
+// Sums and maxima over the buffers that ranks sent, on the host.
 #pragma once
 
 #include <vector>
@@ -7,12 +7,13 @@
 
 namespace hone::dist {
 
-/// Throws kShape for a dtype that is only passed on.
+/// Throws kShape for a dtype that no op computes with.
 void expect_reducible(const char* what, DType dtype);
 
-/// out[i] = parts[0][i] op parts[1][i] op ..., in this order regardless of arrival: the same bits every time. parts:
-/// one of n elements per rank · f32, f64 and integers in their own arithmetic, bf16 in f32 and rounded once · `out` may
-/// be one of them · a maximum takes the later of two values that do not compare (NaN only if it comes last).
+/// out[i] = parts[0][i] op parts[1][i] op ..., in this order regardless of arrival, so that the bits are the
+/// same every time. Each rank has one part of n elements. f32, f64 and integers are reduced in their own
+/// type; bf16 is reduced in f32 and rounded once. `out` may be one of the parts. A maximum takes the later of
+/// two values that do not compare (NaN only if it comes last).
 void reduce(DType dtype, ReduceOp op, const std::vector<const void*>& parts, int64_t n, void* out);
 
 }  // namespace hone::dist

@@ -5,7 +5,8 @@
 
 namespace hone::dist {
 
-/// Every collective is at most a copy, finished when it returns. wait, close and abort do nothing.
+/// Every collective is at most a copy, which has finished when the call returns. wait, close and abort do
+/// nothing.
 class SoloCommunicator final : public Communicator {
  public:
   int rank() const override { return 0; }

@@ -6,13 +6,13 @@
 
 namespace hone::dist {
 
-/// uninitialised -> initialising -> ready -> closed. A fault or a time-out leads to failed, abort() to aborted; both
-/// have released everything already, and close() is all they still take.
+/// uninitialised -> initialising -> ready -> closed. An error or a time-out leads to failed, abort() to
+/// aborted; in both states all resources are already released and only close() is allowed.
 enum class State : uint8_t { kUninitialised, kInitialising, kReady, kFailed, kAborted, kClosed };
 const char* state_name(State state);
 
-/// Throws kAborted (for an aborted one) or kState unless `state` is the wanted one. `why`: cause of a failed or aborted
-/// state.
+/// Throws unless `state` is `wanted`: kAborted if it is kAborted, otherwise kState. `why`: cause of a failed
+/// or aborted state, for the message.
 void require_state(State state, State wanted, const char* what, const std::string& why);
 
 }  // namespace hone::dist

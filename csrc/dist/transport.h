@@ -7,11 +7,12 @@
 
 namespace hone::dist {
 
-/// A rank's connections to all others of its group, connected when constructed. The destructor leaves the group.
+/// One rank's connections to all other ranks of its group, connected when constructed. The destructor leaves
+/// the group.
 class Transport {
  public:
   using Deadline = std::chrono::steady_clock::time_point;
-  /// Data sent to `peer`, or received from it; never empty.
+  /// Bytes to send to `peer`, or to receive from it; never empty.
   struct Piece {
     int peer = 0;
     void* data = nullptr;
@@ -23,15 +24,15 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
 
-  /// Sends and receives concurrently, at most one piece in each direction per peer; returns when all transfers are
-  /// finished. A piece matches its peer's piece with the same tag, of the same length (trusted). A tag is used once.
-  /// Throws kCollective for a lost peer or a missed deadline, kAborted after interrupt(); memory of the pieces is then
-  /// no longer accessed.
+  /// Sends and receives concurrently, at most one piece in each direction per peer; returns when all
+  /// transfers are finished. A piece matches its peer's piece with the same tag, whose length must be equal
+  /// (not checked). A tag is used once. Throws kCollective for a lost peer or a missed deadline, kAborted
+  /// after interrupt(); after a throw the pieces' memory is no longer accessed.
   virtual void exchange(uint64_t tag, const Pieces& sends, const Pieces& receives, Deadline deadline) = 0;
 
-  /// From any thread, at any time: a running exchange and every later one throw.
+  /// May be called from any thread at any time: a running exchange and every later one throw kAborted.
   virtual void interrupt() = 0;
-  /// Breaks the connections off, so that the others notice. Idempotent.
+  /// Closes the connections, so that the other ranks notice. Idempotent.
   virtual void leave() = 0;
 };
 

@@ -13,27 +13,28 @@ namespace hone::text {
 struct AddedToken {
   int32_t id;
   std::string content;
-  bool single_word;  // only where no word character is next to it
-  bool lstrip;       // includes the white space before it
-  bool rstrip;       // includes the white space behind it
-  bool normalized;   // is itself normalized, and looked for in normalized text
+  bool single_word;  // matches only if no word character is next to it
+  bool lstrip;       // a match includes the white space before it
+  bool rstrip;       // a match includes the white space behind it
+  bool normalized;   // content is itself normalized, and looked for in normalized text
   bool special;
 };
 
-/// A range of a text: an added token's, or (token == nullptr) ordinary text.
+/// A range of a text: an added token, or ordinary text if token == nullptr.
 struct Stretch {
   const AddedToken* token;
   std::string_view text;
 };
 
-/// Finds added tokens, leftmost first, of those the longest. Time O(n) for a given set of tokens.
+/// Finds added tokens in a text: the leftmost first, and the longest of those that start at the same place.
+/// Time O(n) for a given set of tokens.
 /// Source: AddedVocabulary of Hugging Face tokenizers.
 class TokenFinder {
  public:
-  /// `spelling`: the text to look for, not empty. Keeps the pointer.
+  /// `spelling`: the text to look for; must not be empty. Keeps the pointer `token`.
   void add(const AddedToken* token, std::string_view spelling);
 
-  /// Appends the stretches of a text in order. spell_special leaves special tokens in the text as they are written.
+  /// Appends the stretches of a text in order. With spell_special, special tokens count as ordinary text.
   void split(std::string_view text, bool spell_special, std::vector<Stretch>& out) const;
 
  private:

@@ -1,4 +1,4 @@
-// The "model" of a tokenizer.json as byte-pair encoding.
+// Reads the "model" of a tokenizer.json as byte-pair encoding.
 #pragma once
 
 #include "core/json.h"
@@ -7,8 +7,9 @@
 
 namespace hone::text {
 
-/// Enters the model's tokens in `vocabulary`. `byte_level`: names spell bytes in the alphabet of ByteLevel. Throws
-/// kUnsupported naming a type or field it does not know, kFormat naming a token or merge that is malformed.
+/// Reads the model and enters its tokens in `vocabulary`. `byte_level`: tokens' names represent bytes in the
+/// alphabet of ByteLevel. Throws kUnsupported naming a type or field that is not known, kFormat naming a
+/// malformed token or merge.
 Bpe read_bpe(const Json& model, bool byte_level, Vocabulary& vocabulary);
 
 }  // namespace hone::text

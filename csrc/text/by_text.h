@@ -1,4 +1,4 @@
-// A hash map by text that finds a view without copying it.
+// A hash map keyed by text; looking up a string_view copies nothing.
 #pragma once
 
 #include <functional>

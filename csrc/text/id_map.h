@@ -1,4 +1,4 @@
-// A hash map from 64-bit keys to small values, for the inner loops: one flat array, no erasing.
+// A hash map from 64-bit keys to small values for inner loops: one flat array, no erasing.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@ class IdMap {
  public:
   IdMap() : slots_(16) {}
 
-  /// Keeps the first value of a key; returns whether it was new. `key` may be anything except kEmpty.
+  /// Inserts a value unless the key has one; returns whether the key was new. `key` may be anything except
+  /// kEmpty.
   bool insert(uint64_t key, Value value) {
     if (2 * (size_ + 1) > slots_.size()) grow();
     Slot& slot = slots_[place(key)];
@@ -21,7 +22,7 @@ class IdMap {
     ++size_;
     return true;
   }
-  /// nullptr if absent; valid until the next insert.
+  /// The key's value, or nullptr if it is absent; valid until the next insert.
   const Value* find(uint64_t key) const {
     const Slot& slot = slots_[place(key)];
     return slot.key == key ? &slot.value : nullptr;
@@ -35,7 +36,7 @@ class IdMap {
     uint64_t key = kEmpty;
     Value value{};
   };
-  /// The slot of the key, or the free one for it.
+  /// Index of the slot that holds the key, or of the free slot where it would be inserted.
   size_t place(uint64_t key) const {
     const size_t mask = slots_.size() - 1;
     uint64_t h = key * 0x9E3779B97F4A7C15ull;
@@ -55,7 +56,7 @@ class IdMap {
   size_t size_ = 0;
 };
 
-/// A key of two ids.
+/// One 64-bit key for a pair of ids.
 inline uint64_t pair_key(int32_t first, int32_t second) { return uint64_t(uint32_t(first)) << 32 | uint32_t(second); }
 
 }  // namespace hone::text

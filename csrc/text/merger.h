@@ -8,12 +8,13 @@
 
 namespace hone::text {
 
-/// A table of merges, and the row of symbols that it merges. Time O(n log n) and memory O(n) in the symbols of a row.
+/// A table of merges, and the row of symbols that they are applied to. Time O(n log n) and memory O(n) in the
+/// symbols of a row.
 /// Source: Sennrich et al., "Neural Machine Translation of Rare Words with Subword Units", section 3.2.
 class Merger {
  public:
-  /// `first` and `second` become `both`, the token of their joined texts. Lower ranks are merged first. Only the first
-  /// call for a pair counts.
+  /// Neighbours `first` and `second` are merged to `both`, the token of their joined texts. Lower ranks are
+  /// merged first. Only the first call for a pair has an effect.
   void add(int32_t first, int32_t second, int32_t rank, int32_t both) {
     merges_.insert(pair_key(first, second), {rank, both});
   }
@@ -25,7 +26,7 @@ class Merger {
     const int32_t at = int32_t(symbols_.size());
     symbols_.push_back({id, at - 1, at + 1});
   }
-  /// Merges until no neighbours merge, and appends the remaining ids. The row is used up.
+  /// Merges until no neighbours can be merged, and appends the remaining ids to `out`. Empties the row.
   void merge(std::vector<int32_t>& out);
 
  private:
@@ -33,7 +34,8 @@ class Merger {
     int32_t rank, id;
   };
   struct Symbol {
-    int32_t id, previous, next;  // neighbours by index, -1 at the ends; id < 0 once merged away
+    int32_t id, previous, next;  // indices of the neighbours, -1 at the ends; id < 0 after the symbol was
+                                 // merged into another
   };
   struct Candidate {
     int32_t rank, at, id;

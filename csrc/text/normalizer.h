@@ -9,20 +9,21 @@
 
 namespace hone::text {
 
-/// Replaces every occurrence of a string, left to right.
+/// `text` with every occurrence of `from` replaced by `to`, left to right.
 std::string replaced(std::string_view text, std::string_view from, std::string_view to);
 
-/// The text of a {"String": text} pattern. Throws kUnsupported naming a {"Regex": ...}.
+/// The text of a pattern {"String": text}. Throws kUnsupported naming the pattern if it is {"Regex": ...}.
 std::string literal_pattern(const Json& pattern, const std::string& where);
 
-/// NFC, Prepend and Replace, alone or in Sequences.
+/// The normalizers NFC, Prepend and Replace, alone or in Sequences.
 class Normalizer {
  public:
-  /// The "normalizer" of a tokenizer.json; null is none. Throws kUnsupported naming a type or field it does not know.
+  /// Reads the "normalizer" of a tokenizer.json; null is none. Throws kUnsupported naming a type or field
+  /// that is not known.
   static Normalizer from_json(const Json& json, const std::string& where);
 
   bool none() const { return steps_.empty(); }
-  /// An empty text stays empty.
+  /// The normalized text; an empty text stays empty.
   std::string apply(std::string_view text) const;
 
  private:

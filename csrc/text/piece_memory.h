@@ -1,4 +1,4 @@
-// The ids of pieces that were encoded before.
+// A cache of the ids of pieces that were encoded before.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace hone::text {
 
-/// Remembers short pieces. Its size is bounded: when it is full, it forgets everything.
+/// Caches the ids of short pieces. When the cache is full, it is emptied.
 class PieceMemory {
  public:
-  /// Longer pieces are rare and seldom come back.
+  /// Longest piece that is cached; longer pieces are rare and seldom recur.
   static constexpr size_t kMostBytes = 48;
-  /// Ids of all pieces together.
+  /// Limit of the number of ids, over all pieces.
   static constexpr size_t kMostIds = size_t(1) << 20;
 
-  /// Appends the ids of a piece; false if it is not remembered.
+  /// Appends the ids of a piece; returns false if the piece is not cached.
   bool recall(std::string_view piece, std::vector<int32_t>& out) const;
-  /// `piece` must be new. Does nothing if it has more than kMostBytes bytes.
+  /// Caches a piece, which must not be cached yet. Does nothing if it has more than kMostBytes bytes.
   void remember(std::string_view piece, const int32_t* ids, size_t count);
 
  private:

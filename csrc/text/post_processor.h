@@ -12,8 +12,8 @@ namespace hone::text {
 struct PostProcessor {
   std::vector<int32_t> before, behind;  // ids
 
-  /// The "post_processor" of a tokenizer.json; null adds no tokens. Throws kUnsupported naming a type, field
-  /// or template it does not know, kFormat naming a token without ids.
+  /// Reads the "post_processor" of a tokenizer.json; null adds no tokens. Throws kUnsupported naming a type,
+  /// field or template that is not known, kFormat naming a token without ids.
   static PostProcessor from_json(const Json& json, const std::string& where);
 };
 

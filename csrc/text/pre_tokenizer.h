@@ -10,18 +10,18 @@
 
 namespace hone::text {
 
-/// Applies the steps of its rules in sequence.
+/// Applies the steps of PreTokenizerRules in sequence.
 class PreTokenizer {
  public:
-  /// Without a step, a text is one piece.
+  /// Has no steps: a text is one piece.
   PreTokenizer() = default;
   explicit PreTokenizer(PreTokenizerRules rules) : rules_(std::move(rules)) {}
 
-  /// Pieces are bytes and the vocabulary spells bytes (ByteLevel).
+  /// True if pieces are bytes in the alphabet of ByteLevel.
   bool byte_level() const { return rules_.byte_level; }
 
-  /// The pieces of a text, none empty; views of `text` or of `scratch`, which is overwritten. `first`: the text
-  /// starts where the whole input starts.
+  /// Splits a text into pieces, none empty; they are views of `text` or of `scratch`, which is overwritten.
+  /// `first`: the text is at the start of the whole input.
   void split(std::string_view text, bool first, std::string& scratch, std::vector<std::string_view>& pieces) const;
 
  private:

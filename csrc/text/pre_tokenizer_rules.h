@@ -11,7 +11,7 @@ namespace hone::text {
 
 /// Split, Digits, Metaspace and ByteLevel, in the order in which they are applied.
 struct PreTokenizerRules {
-  /// Treatment of the matches of a step, and of the gaps between them.
+  /// What a step does with its matches and with the gaps between them.
   enum class Behavior { kRemoved, kIsolated, kMergedWithPrevious, kMergedWithNext, kContiguous };
   struct Step {
     enum class Kind { kScan, kLiteral, kDigits, kMetaspace, kPrefixSpace } kind;
@@ -24,8 +24,8 @@ struct PreTokenizerRules {
   std::vector<Step> steps;
   bool byte_level = false;
 
-  /// The "pre_tokenizer" of a tokenizer.json; null is no step. Throws kUnsupported naming a type, field or pattern it
-  /// does not know, kFormat naming a field that is missing.
+  /// Reads the "pre_tokenizer" of a tokenizer.json; null has no steps. Throws kUnsupported naming a type,
+  /// field or pattern that is not known, kFormat naming a field that is missing.
   static PreTokenizerRules from_json(const Json& json, const std::string& where);
 };
 

@@ -1,5 +1,5 @@
-// The pre-tokenizer patterns of published tokenizers as scanners: what a backtracking regular expression would
-// match next, found in one pass.
+// Scanners for the pre-tokenizer patterns of published tokenizers: each finds in one pass what a backtracking
+// regular expression would match next.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,17 @@
 
 namespace hone::text {
 
-/// End of the match that starts at `at` < text.size(); `at` itself if none starts (only DeepSeek's patterns leave
-/// gaps). Scanning a whole text from match to match takes time linear in its bytes. Trusts that text is well-formed
-/// UTF-8.
+/// End of the match that starts at offset `at` < text.size(); `at` itself if none starts there (only
+/// DeepSeek's patterns leave gaps). Scanning a whole text from match to match takes time linear in its bytes.
+/// `text` must be well-formed UTF-8 (not checked).
 using Scan = size_t (*)(std::string_view text, size_t at);
 
-/// The patterns scanner_of knows, for messages.
+/// The patterns that scanner_of knows, for error messages.
 extern const char* const kKnownPatterns;
 
-/// The scanner of exactly this pattern text, with line ends raw or escaped; nullptr if it is not a known one. Source:
-/// "pre_tokenizer" of the tokenizer.json of those models; pat_str of cl100k_base and o200k_base.
+/// The scanner for exactly this pattern text, whose line ends may be raw or escaped; nullptr if the pattern
+/// is not known. Source: "pre_tokenizer" of the models' tokenizer.json; pat_str of cl100k_base and
+/// o200k_base.
 Scan scanner_of(std::string_view pattern);
 
 /// The pattern of GPT-2, which the ByteLevel pre-tokenizer implies.

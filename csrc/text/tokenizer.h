@@ -18,35 +18,37 @@ namespace hone::text {
 
 struct EncodeOptions {
   bool add_special = false;    // special tokens that the post-processor adds around a text (bos, eos)
-  bool spell_special = false;  // spellings of special tokens in the text are ordinary characters
+  bool spell_special = false;  // special tokens that are spelled out in the text count as ordinary characters
 };
 
-/// Byte-level and character-level BPE. Ids, pieces and texts are those of Hugging Face tokenizers.
-/// encode() is for one thread at a time (it remembers pieces); the rest is const.
-/// Source: github.com/huggingface/tokenizers.
+/// Byte-level and character-level BPE. Ids, pieces and texts agree with those of Hugging Face tokenizers.
+/// encode() is not thread-safe (it caches pieces); all other methods are const. Source:
+/// github.com/huggingface/tokenizers.
 class Tokenizer {
  public:
-  /// The text of a tokenizer.json. Throws kFormat if it is malformed, kUnsupported naming each part that is not
-  /// understood and could change a result.
+  /// Parses `json`, the text of a tokenizer.json. Throws kFormat if it is malformed, kUnsupported naming each
+  /// part that is not known and could change a result.
   explicit Tokenizer(std::string_view json);
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  /// Appends the ids. Throws kData if text is not UTF-8 or the vocabulary cannot spell it.
+  /// Appends the ids of a text. Throws kData if the text is not UTF-8 or the vocabulary cannot represent it.
   void encode(std::string_view text, const EncodeOptions& options, std::vector<int32_t>& out);
 
-  /// Text of ids, ill-formed byte sequences as U+FFFD. Throws kData on an id outside the vocabulary.
+  /// The text of ids, with ill-formed byte sequences as U+FFFD. Throws kData for an id outside the
+  /// vocabulary.
   std::string decode(const int32_t* ids, size_t count, bool skip_special) const;
-  /// Borrows this.
+  /// A stream that decodes with this tokenizer, which must outlive it.
   DecodeStream stream(bool skip_special) const { return DecodeStream(rules_, decoded_, skip_special); }
 
   /// One more than the greatest id; ids may have gaps.
   int32_t vocabulary_size() const { return int32_t(vocabulary_.size()); }
   /// A token's name as in the file, normalized if AddedToken::normalized; nullptr if no token has the id.
   const std::string* name_of(int32_t id) const;
-  /// -1 if there is no such token.
+  /// The token's id, or -1 if there is no token of that name.
   int32_t id_of(const std::string& name) const { return vocabulary_.id_of(name); }
-  /// The bytes a token stands for, [0, vocabulary_size()); empty for special tokens and holes.
+  /// The bytes that a token represents, for ids in [0, vocabulary_size()); empty for special tokens and for
+  /// ids that no token has.
   const std::string& bytes_of_token(int32_t id) const;
 
  private:
@@ -62,7 +64,7 @@ class Tokenizer {
   TokenFinder as_written_, normalized_;
   PostProcessor around_;  // tokens of EncodeOptions::add_special
   std::vector<DecodedToken> decoded_;
-  // Reused between calls.
+  // Buffers reused between calls of encode().
   std::vector<Stretch> stretches_, inner_;
   std::vector<std::string_view> pieces_;
   std::string scratch_;

@@ -7,7 +7,8 @@
 
 namespace hone::text {
 
-/// Bits of a class byte. Source: Unicode Character Database, by general category and property.
+/// Bits of the class byte of a code point. Source: Unicode Character Database, by general category and
+/// property.
 enum CharClass : uint8_t {
   kLetter = 1,    // L
   kNumber = 2,    // N
@@ -19,10 +20,10 @@ enum CharClass : uint8_t {
   kActive = 128,  // NFC may change it or compose it with preceding characters
 };
 
-/// Class byte by code point, 0x110000 of them; 0 for unassigned ones.
+/// Table of 0x110000 class bytes, by code point; 0 for unassigned code points.
 const uint8_t* char_classes();
 
-/// Normalization form C. Trusts that text is well-formed UTF-8. Source: Unicode Standard Annex 15.
+/// Normalization form C. `text` must be well-formed UTF-8 (not checked). Source: Unicode Standard Annex 15.
 std::string nfc(std::string_view text);
 
 }  // namespace hone::text

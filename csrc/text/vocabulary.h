@@ -11,23 +11,23 @@
 
 namespace hone::text {
 
-/// An id as a file has it. Throws kFormat if it is negative or no vocabulary is that large.
+/// Reads a token id. Throws kFormat if it is negative or larger than any vocabulary's.
 int32_t token_id(const Json& json, const std::string& where);
 
-/// A bijection of tokens and ids; ids may have gaps.
+/// A one-to-one map between tokens' names and ids; ids may have gaps.
 class Vocabulary {
  public:
-  /// Entering the same token twice is allowed. Throws kFormat naming `where` if it has another id, or its id another
-  /// token.
+  /// Adds a token; adding it twice is allowed. Throws kFormat naming `where` if the token already has another
+  /// id, or the id belongs to another token.
   void enter(int32_t id, const std::string& name, const std::string& where);
-  /// Sets what name() returns from now on; the token is still found by its old name.
+  /// Sets the name that name(id) returns; id_of() still finds the token by its old name.
   void rename(int32_t id, std::string name) { names_[size_t(id)] = std::move(name); }
 
   /// One more than the greatest id.
   size_t size() const { return names_.size(); }
-  /// `id` lies in [0, size()); empty for a hole.
+  /// The token's name, for `id` in [0, size()); empty if no token has the id.
   const std::string& name(int32_t id) const { return names_[size_t(id)]; }
-  /// -1 if there is no such token.
+  /// The token's id, or -1 if there is no token of that name.
   int32_t id_of(const std::string& name) const;
   /// Every token and its id, in arbitrary order.
   const std::unordered_map<std::string, int32_t>& ids() const { return ids_; }

@@ -1,4 +1,4 @@
-// Turns a CUDA status into the core's one kind of error.
+// Turns a CUDA status into a hone::Error.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,12 +10,12 @@ namespace hone::cuda {
 /// Throws kOutOfMemory or kCuda "<what>: <CUDA's text> (<CUDA's name>)." unless `status` is cudaSuccess.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // clears it: the next launch would report it again
+  cudaGetLastError();  // clears the error, which the next launch would report again
   fail(status == cudaErrorMemoryAllocation ? Code::kOutOfMemory : Code::kCuda, "%s: %s (%s).", what,
        cudaGetErrorString(status), cudaGetErrorName(status));
 }
 
-/// An attribute of this thread's current device. Throws kCuda.
+/// An attribute of the CUDA device that is current for this thread. Throws kCuda.
 inline int device_attribute(cudaDeviceAttr which) {
   int device = 0, value = 0;
   check(cudaGetDevice(&device), "cudaGetDevice");

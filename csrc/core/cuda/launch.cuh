@@ -12,17 +12,19 @@
 
 namespace hone::cuda {
 
-/// True if the <op>_sm90.cu files are part of this build: `if constexpr (kSm90Built)` before naming one. Without sm_90a
-/// among the architectures (CUDAARCHS=90, native) their kernels are empty, and a Hopper uses the portable ones.
+/// True if the <op>_sm90.cu files are part of this build; test it with `if constexpr` before naming one of
+/// their kernels. If sm_90a is not among the architectures (CUDAARCHS=90, native), their kernels are empty
+/// and a Hopper GPU uses the portable kernels.
 #ifdef HONE_WITHOUT_SM90A
 inline constexpr bool kSm90Built = false;
 #else
 inline constexpr bool kSm90Built = true;
 #endif
 
-/// Lets a block of `kernel` use `dynamic` bytes of shared memory beyond the usual 48 KiB, statics included.
+/// Allows `kernel` more than 48 KiB of shared memory per block, `dynamic` bytes of it dynamic, if it needs so
+/// much.
 inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
-  if (dynamic == 0) return;  // nvcc refuses static variables of more
+  if (dynamic == 0) return;  // nvcc itself refuses static shared variables of more than 48 KiB
   if (dynamic <= kPlainSharedBytes) {
     cudaFuncAttributes known;
     check(cudaFuncGetAttributes(&known, kernel), name);
@@ -31,16 +33,17 @@ inline void allow_shared(const char* name, const void* kernel, size_t dynamic) {
   check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(dynamic)), name);
 }
 
-/// Launch attributes. `cluster`: number of neighbouring blocks along x that share their memory (sm_90, at most 8; 0:
-/// none); the grid's x is a multiple of it. `early`: its blocks may start while the previous kernel on the stream still
-/// runs, if that one allows it; it calls await_predecessor() (kernels/cuda/early.cuh).
+/// Launch attributes. `cluster`: number of neighbouring blocks along x that can read each other's shared
+/// memory (sm_90, at most 8; 0: none); the grid's x is a multiple of it. `early`: the kernel's blocks may
+/// start while the previous kernel on the stream still runs, if the previous kernel allows it; the kernel
+/// must call await_predecessor() (kernels/cuda/early.cuh).
 struct Launch {
   int cluster = 0;
   bool early = false;
 };
 
-/// True if the machine code for this device has the wait instruction, which needs sm_90a on a Hopper. With
-/// HONE_CUDA_PORTABLE no kernel starts early.
+/// True if kernels on this device may start early: the machine code has the wait instruction, which needs
+/// sm_90a on a Hopper, and HONE_CUDA_PORTABLE is not set.
 inline bool may_begin_early() {
   static const bool may = [] {
     const char* const portable = std::getenv("HONE_CUDA_PORTABLE");
@@ -51,7 +54,8 @@ inline bool may_begin_early() {
   return may;
 }
 
-/// Launches; an empty grid launches nothing. Throws kCuda naming the kernel. `P...` are the kernel's own types.
+/// Launches a kernel; does nothing for an empty grid. Throws kCuda naming the kernel. `P...` are the types of
+/// the kernel's parameters.
 template <class... P, class... A>
 void launch(const char* name, Launch how, void (*kernel)(P...), dim3 grid, dim3 block, size_t shared_bytes,
             const Stream& stream, A&&... args) {
@@ -77,19 +81,20 @@ void launch(const char* name, Launch how, void (*kernel)(P...), dim3 grid, dim3 
 
 }  // namespace hone::cuda
 
-/// HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, args...); parenthesize a kernel with commas: (k<T, 64>).
+/// Launches a kernel: HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, args...). Parenthesize a kernel
+/// name that has commas: (k<T, 64>).
 #define HONE_LAUNCH(kernel, grid, block, shared_bytes, stream, ...) \
   HONE_LAUNCH_AS(::hone::cuda::Launch{}, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
-/// The same with an early start.
+/// Launches a kernel that may start before its predecessor on the stream ends (cuda::Launch::early).
 #define HONE_LAUNCH_EARLY(kernel, grid, block, shared_bytes, stream, ...) \
   HONE_LAUNCH_AS((::hone::cuda::Launch{0, true}), kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
-/// The same with a Launch.
+/// Launches a kernel with the attributes `how`, a cuda::Launch.
 #define HONE_LAUNCH_AS(how, kernel, grid, block, shared_bytes, stream, ...) \
   ::hone::cuda::launch(#kernel, how, kernel, grid, block, shared_bytes, stream, __VA_ARGS__)
 
-/// `type* name`: this launch's dynamic shared memory, 128-byte aligned.
+/// Declares `type* name`, the launch's dynamic shared memory, 128-byte aligned.
 #define HONE_DYNAMIC_SHARED(type, name)                              \
   extern __shared__ __align__(128) unsigned char hone_dynamic_shared[]; \
   type* const name = reinterpret_cast<type*>(hone_dynamic_shared)

@@ -1,5 +1,6 @@
-// Gloo's connection headers include this file, but no installation of Gloo has it (2018 to 2025). Used only if it is
-// missing. Its types are not used: they only have the sizes needed for a connection's memory layout.
+// Stands in for a header that Gloo's connection headers include but no installation of Gloo has (2018 to
+// 2025). Used only if it is missing. Its classes have only the sizes that the memory layout of a connection
+// needs; nothing uses them.
 #pragma once
 
 #include <memory>
