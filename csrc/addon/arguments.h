@@ -1,4 +1,4 @@
-// Reading JavaScript values: every wrong type is a kConfig or kShape error that names the field.
+// Reads JavaScript values: every wrong type is a kConfig or kShape error that names the field.
 #pragma once
 
 #include <napi.h>
@@ -10,8 +10,8 @@
 
 namespace hone::addon {
 
-/// A JavaScript object of options. `where` names it in messages ("engine", "step"). A missing field equals an undefined
-/// one.
+/// A JavaScript object of options. `where` names the object in messages ("engine", "step"). A missing field
+/// equals an undefined one.
 class Fields {
  public:
   /// Throws kConfig unless `value` is an object.
@@ -19,7 +19,8 @@ class Fields {
 
   bool has(const char* name) const;
   Napi::Value get(const char* name) const { return object_.Get(name); }
-  /// Throw kConfig if the field is missing or of another type, or if the number is not an integer in range.
+  /// Read a required field. Throw kConfig if it is missing or of another type, or if a number is not an
+  /// integer in range.
   double number(const char* name) const;
   bool boolean(const char* name) const;
   std::string text(const char* name) const;
@@ -34,12 +35,12 @@ class Fields {
     return has(name) ? integer<Int>(name) : fallback;
   }
   float number_or(const char* name, float fallback) const { return has(name) ? float(number(name)) : fallback; }
-  /// Copies of array fields; empty if missing and not required.
+  /// Copies of array fields; empty if the field is missing (where it is not required).
   std::vector<int32_t> integers(const char* name) const;
   std::vector<std::string> texts(const char* name) const;
   /// Values of a required array of bigints in [0, 2^64).
   std::vector<uint64_t> bigints(const char* name) const;
-  /// Index of the field's text in `names`. Throws kConfig listing them.
+  /// Index in `names` of the field's text. Throws kConfig listing `names` if it is none of them.
   int choice(const char* name, std::initializer_list<const char*> names) const;
   Fields fields(const char* name) const { return Fields(get(name), name); }
   const char* where() const { return where_; }
@@ -51,18 +52,18 @@ class Fields {
   const char* where_;
 };
 
-/// Copies a typed array of exactly this element type (Int32Array, Float32Array, Uint8Array); subarrays and
-/// SharedArrayBuffers too. Throws kShape naming `name` otherwise.
+/// Copies a typed array of exactly this element type (Int32Array, Float32Array, Uint8Array), which may be a
+/// subarray or lie in a SharedArrayBuffer. Throws kShape naming `name` for any other value.
 void copy_array(const Napi::Value& value, const char* name, std::vector<int32_t>& out);
 void copy_array(const Napi::Value& value, const char* name, std::vector<float>& out);
 void copy_array(const Napi::Value& value, const char* name, std::vector<uint8_t>& out);
 
 uint64_t to_uint64(const Napi::Value& value, const char* name);
 std::string to_text(const Napi::Value& value, const char* name);
-/// A safe non-negative integer, as request ids are.
+/// A safe non-negative integer, such as a request id.
 uint64_t to_id(const Napi::Value& value, const char* name);
 
-/// Fresh typed arrays with a copy of the data.
+/// A new typed array with a copy of the data.
 template <class Array, class T>
 Array new_array(Napi::Env env, const std::vector<T>& data) {
   Array array = Array::New(env, data.size());

@@ -1,4 +1,4 @@
-// NativeCommunicator(options), the JavaScript face of a communicator.
+// NativeCommunicator(options): the JavaScript class of a communicator.
 #pragma once
 
 #include <napi.h>
@@ -9,11 +9,13 @@
 
 namespace hone::addon {
 
-/// Collectives queue in order and return promises of new arrays; arguments are copied at the call.
+/// Methods queue collectives in order and return promises of new arrays; arguments are copied when a method
+/// is called.
 class CommunicatorObject : public Napi::ObjectWrap<CommunicatorObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The communicator behind a JavaScript object of this class; throws kConfig, naming `where`, for anything else.
+  /// The communicator of a JavaScript object of this class; throws kConfig, naming `where`, for any other
+  /// value.
   static CommunicatorObject& from(const Napi::Value& value, const char* where);
 
   explicit CommunicatorObject(const Napi::CallbackInfo& info);

@@ -1,4 +1,4 @@
-// NativeEngine(modelConfigJson, options, onMessage, onError), the JavaScript face of an engine thread.
+// NativeEngine(modelConfigJson, options, onMessage, onError): the JavaScript class of an engine thread.
 #pragma once
 
 #include <napi.h>
@@ -9,14 +9,15 @@
 
 namespace hone::addon {
 
-/// submit(request), abort(id, attempt), stats(), close(): Promise. The object stays alive, and keeps the process
-/// alive, while attempts are in flight.
+/// Methods: submit(request), abort(id, attempt), stats(), close(): Promise. While attempts are in flight the
+/// object stays alive and keeps the process alive.
 class EngineObject : public Napi::ObjectWrap<EngineObject> {
  public:
   static Napi::Function define(Napi::Env env);
   /// The engine behind a JavaScript object of this class, from any copy of the addon; throws kConfig for anything else.
   static EngineObject& from(const Napi::Value& value);
-  /// Its thread, to receive weights of `model`; throws kConfig, naming `what`, for an engine of another model.
+  /// The thread of an engine that shall receive weights of `model`; throws kConfig, naming `what`, if the
+  /// engine has another model.
   static std::shared_ptr<EngineThread> thread_for(const model::ModelConfig& model, const Napi::Value& value, const char* what);
 
   explicit EngineObject(const Napi::CallbackInfo& info);
@@ -29,11 +30,11 @@ class EngineObject : public Napi::ObjectWrap<EngineObject> {
   Napi::Value stats(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
-  /// Lets the handlers find this object while it lives; JavaScript thread only.
+  /// Lets the engine thread's handlers find this object while it exists; used on the JavaScript thread only.
   struct Link {
     EngineObject* object = nullptr;
-    int64_t in_flight = 0;  // attempts; while positive the object holds a reference to itself
-    bool failed = false;    // on_error was called: no further calls follow
+    int64_t in_flight = 0;  // number of attempts; while it is positive the object holds a reference to itself
+    bool failed = false;    // on_error was called: no further calls will follow
   };
   static EngineThread::Handlers handlers(const std::shared_ptr<Link>& link);
   static void call(const Napi::Object& self, const char* handler, const Napi::Value& argument);

@@ -1,4 +1,4 @@
-// Runs an engine on its own thread; knows nothing of JavaScript except the worker's deliveries.
+// Runs an engine on its own thread; uses JavaScript only to deliver results.
 #pragma once
 
 #include <atomic>
@@ -14,22 +14,23 @@
 
 namespace hone::addon {
 
-/// Steps the engine while it has work. All steps since JavaScript last looked are one message: the engine never waits
-/// for JavaScript, and JavaScript is woken once.
+/// Steps the engine while it has work. All steps since the last delivery to JavaScript are one message, so
+/// that the engine never waits for JavaScript, and JavaScript is woken once.
 class EngineThread : public std::enable_shared_from_this<EngineThread> {
  public:
   struct Handlers {
     std::function<void(Napi::Env, const engine::StepOutput&)> on_message;
-    std::function<void(Napi::Env, std::exception_ptr)> on_error;  // no further calls follow
-    std::function<void()> on_end;  // once the thread is joined; also at teardown
+    // called at most once, as the last call but on_end
+    std::function<void(Napi::Env, std::exception_ptr)> on_error;
+    std::function<void()> on_end;  // called when the thread has been joined, also at teardown
   };
-  /// Creates the engine on the calling thread, so that its errors are thrown here.
+  /// Creates the engine on the calling thread, so that its errors are thrown from the constructor.
   EngineThread(const model::ModelConfig& model, const engine::EngineConfig& config);
 
-  /// Call once, before anything else, on the JavaScript thread.
+  /// Must be called once, before any other method, on the JavaScript thread.
   void start(Napi::Env env, Handlers handlers);
 
-  /// Any thread. False if the thread has stopped.
+  /// May be called from any thread. Return false if the thread has stopped.
   bool submit(engine::Request request);
   bool abort(uint64_t request, int32_t attempt);
   bool set_weights(std::shared_ptr<const model::WeightSnapshot> weights);
@@ -44,12 +45,12 @@ class EngineThread : public std::enable_shared_from_this<EngineThread> {
   void flush(Napi::Env env);
 
   std::shared_ptr<ThreadPool> pool_;
-  std::unique_ptr<engine::Engine> engine_;  // destroyed, with its cache, once the thread is joined
-  engine::StepOutput step_;  // engine thread
-  bool failed_ = false;      // engine thread
+  std::unique_ptr<engine::Engine> engine_;  // destroyed, with its KV cache, when the thread has been joined
+  engine::StepOutput step_;  // used by the engine's thread only
+  bool failed_ = false;      // used by the engine's thread only
   mutable std::mutex mutex_;
   engine::EngineStats stats_;
-  engine::StepOutput pending_, delivering_;  // not yet passed to JavaScript; being passed
+  engine::StepOutput pending_, delivering_;  // results not yet passed to JavaScript; results being passed
   bool scheduled_ = false;
   Handlers handlers_;
   std::shared_ptr<Worker> worker_;

@@ -1,4 +1,4 @@
-// The one place where native failures become JavaScript errors: `code` is "HONE_ERR_<CODE>".
+// Converts native exceptions to JavaScript errors: `code` is "HONE_ERR_<CODE>".
 #pragma once
 
 #include <napi.h>
@@ -7,10 +7,10 @@
 
 namespace hone::addon {
 
-/// hone::Error keeps its code; bad_alloc becomes OUT_OF_MEMORY; anything else INTERNAL.
+/// A hone::Error keeps its code; bad_alloc becomes OUT_OF_MEMORY; any other exception INTERNAL.
 Napi::Error to_js_error(Napi::Env env, std::exception_ptr failure);
 
-/// Runs f and rethrows its exceptions as JavaScript errors. Napi::Error passes unchanged.
+/// Runs f and rethrows its exceptions as JavaScript errors. A Napi::Error is rethrown unchanged.
 template <class F>
 auto translated(Napi::Env env, F&& f) {
   try {

@@ -1,4 +1,4 @@
-// A thread with a mailbox; knows no JavaScript.
+// A thread with a queue of jobs; independent of JavaScript.
 #pragma once
 
 #include <condition_variable>
@@ -9,8 +9,8 @@
 
 namespace hone::addon {
 
-/// Runs jobs in order. Life: start() -> stop() -> join(); jobs queued at stop() behind the one in progress are
-/// cancelled.
+/// Runs jobs in order. Call start(), then stop(), then join(). stop() cancels the jobs that are queued behind
+/// the one in progress.
 class JobThread {
  public:
   using Job = std::function<void()>;
@@ -18,19 +18,20 @@ class JobThread {
   JobThread() = default;
   JobThread(const JobThread&) = delete;
   JobThread& operator=(const JobThread&) = delete;
-  /// Waits for the thread to end; the caller must have stopped it.
+  /// Waits for the thread to end; the owner must have called stop().
   ~JobThread() { join(); }
 
-  /// `idle` runs on the thread whenever the mailbox is empty; it returns false to sleep until the next job, and must not
-  /// throw. It is destroyed by join(), on the thread that joins. `ended` is the last call on the thread.
+  /// `idle` runs on the thread whenever the queue is empty; it returns false to sleep until the next job, and
+  /// must not throw. It is destroyed by join(), on the thread that calls join(). `ended` is the last function
+  /// called on the thread.
   void start(std::function<bool()> idle, Job ended);
 
-  /// Any thread. `cancelled` is called instead of `run`, on this object's thread, if that stops first. Returns false
-  /// (and calls neither) if it has stopped already.
+  /// May be called from any thread. If the thread stops before `run` starts, `cancelled` is called instead,
+  /// on this object's thread. Returns false, and calls neither, if it has stopped already.
   bool post(Job run, Job cancelled);
   void stop();
   bool stopped() const;
-  /// Idempotent.
+  /// Waits for the thread to end. Idempotent.
   void join();
 
  private:

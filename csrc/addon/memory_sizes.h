@@ -1,13 +1,13 @@
-// Memory that a model, an engine and a trainer need, for a memory plan.
+// Computes the memory that a model, an engine and a trainer need, for a memory plan.
 #pragma once
 
 #include <napi.h>
 
 namespace hone::addon {
 
-/// memorySizes(config.json as text, engine options, trainer options, sequences of a micro-batch, threads): bytes by
-/// purpose, with the fields of model::SnapshotBytes, engine::EngineBytes and trainer::TrainerBytes. Allocates nothing
-/// and needs no device, whichever the options name.
+/// memorySizes(config.json as text, engine options, trainer options, sequences of a micro-batch, threads):
+/// bytes by purpose, with the fields of model::SnapshotBytes, engine::EngineBytes and trainer::TrainerBytes.
+/// Allocates nothing, and needs no device whichever device the options name.
 Napi::Value memory_sizes(const Napi::CallbackInfo& call);
 
 }  // namespace hone::addon

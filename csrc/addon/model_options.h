@@ -8,13 +8,13 @@
 
 namespace hone::addon {
 
-/// A Hugging Face config.json as text.
+/// Parses the text of a Hugging Face config.json.
 model::ModelConfig read_model_config(const Napi::Value& value);
-/// describeModel(config.json as text, its name in messages, whether unknown fields are refused): the model's config as
-/// the core read it.
+/// describeModel(config.json as text, its name in messages, whether unknown fields are errors): returns the
+/// model's config as the core reads it.
 Napi::Value describe_model(const Napi::CallbackInfo& call);
 class Fields;
-/// The options device (default "cpu"), weightStorage, and arithmetic (default f32).
+/// Read the options device (default "cpu"), weightStorage, and arithmetic (default f32).
 Stream::Backend read_device(const Fields& options);
 DType read_storage(const Fields& options);
 kernels::Arithmetic read_arithmetic(const Fields& options);

@@ -1,4 +1,4 @@
-// A custom objective's function in JavaScript, asked from the trainer's thread.
+// A custom objective written in JavaScript, which the trainer's thread calls.
 #pragma once
 
 #include <napi.h>
@@ -10,15 +10,17 @@
 
 namespace hone::addon {
 
-/// Kept alive from read() to release(), both on the JavaScript thread; if that is torn down first, Node drops it.
+/// A reference to the function, held from read() to release(), both on the JavaScript thread; if JavaScript
+/// is torn down first, Node drops the reference.
 class SlopesFunction {
  public:
-  /// Reads the function `slopes` from a step's options; null if there is none. Throws kConfig for anything else.
+  /// Reads the function `slopes` from a step's options; returns null if there is none. Throws kConfig for any
+  /// other value.
   static std::shared_ptr<SlopesFunction> read(const Napi::Value& options);
 
-  /// Trainer's thread: calls the function with copies of the request and waits for its answer. The function fills `out`
-  /// and `losses` of its argument. Throws kState with its message if it throws, and if JavaScript is torn down; kShape
-  /// for a detached array.
+  /// Called on the trainer's thread: calls the function with copies of the request and waits for it. The
+  /// function fills `out` and `losses` of its argument. Throws kState with the function's message if it
+  /// throws, kState if JavaScript is torn down, kShape for a detached array.
   void ask(Worker& worker, const trainer::SlopesRequest& request) const;
   void release(Napi::Env env);
 

@@ -1,4 +1,4 @@
-// A trainer's jobs as a teacher, and the data for its student: lib/native/teacher-face.ts.
+// The jobs of a trainer that acts as a teacher, and the data for its student: lib/native/teacher-face.ts.
 #pragma once
 
 #include <napi.h>

@@ -7,7 +7,8 @@
 
 namespace hone::addon {
 
-/// HONE_THREADS threads (all usable cores if unset), started with the first owner and ended with the last.
+/// Returns the pool of HONE_THREADS threads (all usable cores if unset). The first owner starts it; it ends
+/// with the last owner.
 std::shared_ptr<ThreadPool> shared_thread_pool();
 
 }  // namespace hone::addon

@@ -11,12 +11,12 @@
 
 namespace hone::addon {
 
-/// vocabularySize, encode(text, addSpecial, spellSpecial): Int32Array, decode(ids, skipSpecial), nameOf(id),
-/// idOf(name), tokenBytes(): Uint8Array[]. Everything runs on the calling thread.
+/// Methods: vocabularySize, encode(text, addSpecial, spellSpecial): Int32Array, decode(ids, skipSpecial),
+/// nameOf(id), idOf(name), tokenBytes(): Uint8Array[]. All run on the calling thread.
 class TokenizerObject : public Napi::ObjectWrap<TokenizerObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The tokenizer behind a JavaScript object of this class; throws kConfig for anything else.
+  /// The tokenizer of a JavaScript object of this class; throws kConfig for any other value.
   static const std::shared_ptr<text::Tokenizer>& from(const Napi::Value& value);
 
   explicit TokenizerObject(const Napi::CallbackInfo& info);
@@ -33,7 +33,7 @@ class TokenizerObject : public Napi::ObjectWrap<TokenizerObject> {
   std::vector<int32_t> ids_;  // reused between calls
 };
 
-/// step(id): string, finish(): string. Keeps its tokenizer alive.
+/// Methods: step(id): string, finish(): string. Keeps its tokenizer alive.
 class DecodeStreamObject : public Napi::ObjectWrap<DecodeStreamObject> {
  public:
   static Napi::Function define(Napi::Env env);

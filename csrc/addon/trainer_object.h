@@ -1,4 +1,4 @@
-// NativeTrainer(modelConfigJson, options), the JavaScript face of a trainer on a thread of its own.
+// NativeTrainer(modelConfigJson, options): the JavaScript class of a trainer that has its own thread.
 #pragma once
 
 #include <napi.h>
@@ -9,8 +9,8 @@
 
 namespace hone::addon {
 
-/// Every method except `version` queues a job and returns a promise; jobs run in order. Arrays are copied at the call.
-/// The process stays alive while jobs are queued.
+/// Every method except `version` queues a job and returns a promise; jobs run in order. Arrays are copied
+/// when a method is called. The process stays alive while jobs are queued.
 class TrainerObject : public Napi::ObjectWrap<TrainerObject> {
  public:
   static Napi::Function define(Napi::Env env);

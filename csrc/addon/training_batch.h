@@ -1,4 +1,4 @@
-// Copies a training batch out of JavaScript, whose arrays may change or be collected during training.
+// Copies a training batch from JavaScript, whose arrays may change or be garbage-collected during training.
 #pragma once
 
 #include <napi.h>
@@ -10,7 +10,7 @@
 
 namespace hone::addon {
 
-/// Optional arrays are empty when not given.
+/// The copy of a batch. Optional arrays that were not given are empty.
 struct OwnedBatch {
   std::vector<int32_t> tokens, cu_seqlens, group_sizes;
   std::vector<uint8_t> mask, routes;
@@ -22,8 +22,8 @@ struct OwnedBatch {
   trainer::TrainingBatch view() const;
 };
 
-/// Throws kShape naming array and length, or the index where cuSeqlens does not ascend from 0 to T: the trainer trusts
-/// its raw pointers, so everything is checked here.
+/// Throws kShape naming array and length, or the index at which cuSeqlens does not ascend from 0 to T. The
+/// trainer does not check array lengths, so all are checked here.
 OwnedBatch read_batch(const Napi::Value& value);
 
 }  // namespace hone::addon

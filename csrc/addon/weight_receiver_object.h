@@ -1,4 +1,5 @@
-// NativeWeightReceiver(modelConfigJson, options), the JavaScript face of weights that come from a trainer elsewhere.
+// NativeWeightReceiver(modelConfigJson, options): the JavaScript class that receives weights from a trainer
+// in another process.
 #pragma once
 
 #include <napi.h>
@@ -11,7 +12,7 @@
 
 namespace hone::addon {
 
-/// receive, send and commit queue in order on a thread of the receiver's own and return promises.
+/// Methods receive, send and commit queue jobs in order on the receiver's own thread and return promises.
 class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
  public:
   static Napi::Function define(Napi::Env env);
@@ -20,7 +21,7 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
   ~WeightReceiverObject() override;
 
  private:
-  /// The part that outlives the JavaScript object while a job runs.
+  /// What outlives the JavaScript object while a job runs.
   struct Receiver {
     Receiver(const model::ModelConfig& config, Stream::Backend device, DType storage, kernels::Arithmetic arithmetic);
     std::shared_ptr<ThreadPool> pool;
@@ -28,7 +29,8 @@ class WeightReceiverObject : public Napi::ObjectWrap<WeightReceiverObject> {
     std::shared_ptr<Worker> worker;
   };
 
-  /// Runs one side of a transfer on the group's thread; resolves with the version. sends: it is rank 0's.
+  /// Runs one side of a transfer on the group's thread; the promise resolves with the version. sends: this
+  /// process sends, as rank 0.
   using Part = uint32_t (trainer::WeightReceiver::*)(dist::Communicator& group);
   Napi::Value with_group(const Napi::CallbackInfo& info, const char* name, bool sends, Part part);
 

@@ -14,40 +14,42 @@
 
 namespace hone::addon {
 
-/// Jobs run in order on the worker's own thread; deliveries run in order on the JavaScript thread, batched per wake-up.
-/// Life: open() -> close() or env teardown. The thread is joined on the JavaScript thread, which waits at most for the
-/// job in progress; queued jobs are cancelled.
+/// Jobs run in order on the worker's own thread; deliveries run in order on the JavaScript thread, batched
+/// per wake-up. A worker exists from open() to close(), or to the teardown of the environment. The JavaScript
+/// thread joins the worker's thread, and waits at most for the job in progress; queued jobs are cancelled.
 /// 
-/// Order at teardown (required by Node's rules): the cleanup hook is added after the thread-safe function, so it runs
-/// before it; it stops and joins; only then Node drops the function, whose finalizer releases the last reference to
-/// this object.
+/// Order at teardown (required by Node): the cleanup hook is added after the thread-safe function was
+/// created, so it runs before that function is dropped; the hook stops and joins the thread; then Node drops
+/// the function, whose finalizer releases the last reference to this object.
 class Worker : public std::enable_shared_from_this<Worker> {
  public:
   using Job = JobThread::Job;
   using Delivery = std::function<void(Napi::Env)>;
 
-  /// `name` shows up in async_hooks and profilers. `idle` runs on the worker's thread whenever the mailbox is
+  /// `name` is shown in async_hooks and profilers. `idle` runs on the worker's thread whenever the queue is
   /// empty; it returns false to sleep until the next job, and must not throw. `ended` runs on the JavaScript
-  /// thread once the thread is joined, also at teardown; then both functions are destroyed there, and with them
-  /// whatever they keep alive.
+  /// thread when the worker's thread has been joined, also at teardown; then both functions are destroyed on
+  /// the JavaScript thread, and with them the objects they captured.
   static std::shared_ptr<Worker> open(Napi::Env env, const char* name, std::function<bool()> idle,
                                       std::function<void()> ended);
 
-  /// JavaScript thread or another worker's: JobThread::post.
+  /// May be called from the JavaScript thread or another worker's thread: see JobThread::post.
   bool post(Job run, Job cancelled = nullptr) { return thread_.post(std::move(run), std::move(cancelled)); }
-  /// Worker's thread (or a cancellation): runs on the JavaScript thread, or is dropped if that is being torn down.
+  /// Call on the worker's thread (or from a cancellation): `delivery` runs on the JavaScript thread, or is
+  /// dropped if JavaScript is being torn down.
   void deliver(Delivery delivery);
-  /// Worker's thread: the same, and waits until it ran, which must not throw. False if JavaScript is torn down first.
+  /// Call on the worker's thread: runs `delivery`, which must not throw, on the JavaScript thread, and waits
+  /// for it. Returns false if JavaScript is torn down first.
   bool ask(const Delivery& delivery);
 
-  /// JavaScript thread: keeps the process alive until released. Calls nest.
+  /// Call on the JavaScript thread: hold() keeps the process alive until release(). Calls nest.
   void hold(Napi::Env env);
   void release(Napi::Env env);
 
-  /// JavaScript thread. Finishes the job in progress, cancels the rest, joins, then resolves. Idempotent:
-  /// later calls get a promise of their own.
+  /// Call on the JavaScript thread. Finishes the job in progress, cancels the rest, joins the thread, then
+  /// resolves. Idempotent: each call returns its own promise.
   Napi::Promise close(Napi::Env env);
-  /// The same without a promise, for finalizers: returns immediately.
+  /// Stops the thread as close() does, but returns immediately and without a promise; for finalizers.
   void abandon() { thread_.stop(); }
   bool closing() const { return thread_.stopped(); }
 
@@ -63,9 +65,10 @@ class Worker : public std::enable_shared_from_this<Worker> {
   napi_threadsafe_function tsfn_ = nullptr;
   std::mutex mutex_;
   std::vector<Delivery> deliveries_;
-  bool signalled_ = false, torn_down_ = false;  // Node knows of the deliveries; no callback is called any more
+  bool signalled_ = false, torn_down_ = false;  // signalled_: Node was told of the deliveries; torn_down_: no
+                                                // callback may be called any more
   std::condition_variable answered_;
-  // JavaScript thread only:
+  // Members for the JavaScript thread only:
   std::function<void()> ended_;
   bool joined_ = false;
   int holds_ = 0;

@@ -1,4 +1,4 @@
-// The block tables of a step: which page holds which positions of each sequence or prompt that computes.
+// The block tables of a step: for each sequence or prompt that computes, the KV pages of its positions.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 
 namespace hone::engine {
 
-/// One row of page numbers, in order of positions, for each computing sequence or prompt. A row belongs to one owner
-/// from open() to close(); entries after the owner's pages are stale and unused.
+/// A table with one row of page numbers, in order of positions, for each sequence or prompt that computes.
+/// From open() to close() a row belongs to one sequence or prompt; entries after its pages are stale and
+/// unused.
 class BlockTables {
  public:
-  /// `width`: the pages of the longest context.
+  /// `width`: number of pages that the longest context needs.
   BlockTables(int32_t rows, int32_t width);
 
-  /// Opens a row that begins with `pages`. Callers never hold more rows than there are.
+  /// Reserves a row, which begins with `pages`, and returns its index. The caller never needs more rows than
+  /// there are.
   int32_t open(const std::vector<int32_t>& pages);
-  /// Sets the page of positions [column * W, (column + 1) * W).
+  /// Sets the page that holds positions [column * W, (column + 1) * W).
   void set(int32_t row, size_t column, int32_t page) { pages_[size_t(row) * size_t(width_) + column] = page; }
-  /// Frees the row and sets it to -1; does nothing if it is -1.
+  /// Frees a row and sets the caller's index to -1; does nothing if it is -1.
   void close(int32_t& row);
 
   TensorView view() const;  // [rows, width] i32

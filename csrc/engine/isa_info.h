@@ -1,9 +1,11 @@
-// Names the instruction set that the kernels run with; modules above the engine do not see the kernels.
+// Names the instruction set that the CPU kernels use, for modules above the engine, which do not include
+// kernel headers.
 #pragma once
 
 namespace hone::engine {
 
-/// kernels::cpu::isa_name of the set in use. Throws kConfig if HONE_ISA asks for a set this CPU lacks.
+/// kernels::cpu::isa_name of the instruction set in use. Throws kConfig if HONE_ISA names one that this CPU
+/// lacks.
 const char* isa_in_use();
 
 }  // namespace hone::engine

@@ -1,4 +1,4 @@
-// Memory that an engine will need.
+// Computes how much memory an engine will need.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,15 @@
 
 namespace hone::engine {
 
-/// Bytes on the engine's device, besides its weights (model::snapshot_bytes).
+/// Bytes on the engine's device, without weights (model::snapshot_bytes).
 struct EngineBytes {
-  int64_t key_values = 0;  // of all pages
+  int64_t key_values = 0;  // keys and values in all pages
   int64_t page = 0;        // of one page
-  int64_t scratch = 0;     // of a step, its rows on a GPU, and recurrent states of sequences and prompts
+  int64_t scratch = 0;     // scratch of a step, its rows on a GPU, and recurrent states of sequences and
+                           // prompts
 };
-/// Needs no device. Trusts config (check_engine_config). threads: size of the thread pool that a CPU engine is given.
+/// Needs no device. Does not check `config` (check_engine_config does). threads: size of a CPU engine's
+/// thread pool.
 EngineBytes engine_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads);
 
 }  // namespace hone::engine

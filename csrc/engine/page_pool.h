@@ -1,4 +1,4 @@
-// The paged key/value cache: fixed memory, ref-counted pages, whole-page copies to and from the host.
+// The paged KV cache: a fixed number of reference-counted pages, which can be copied to host memory and back.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace hone::engine {
 
-/// Bytes of one page over all layers.
+/// Bytes of one page: the keys and values of page_tokens tokens in all layers.
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage);
 
-/// P pages of W tokens; page p means page p of every layer. A page lives while it is referenced.
-/// Memory is reserved once, reads as zero until written, and is touched only as pages come into use
-/// (of pages never used, the lowest is handed out first).
+/// P pages of W tokens; page p is page p of every layer. A page is in use while it has references. Memory is
+/// reserved once, reads as zero until written, and is touched only as pages come into use (of the pages never
+/// used, take() returns the lowest).
 class PagePool {
  public:
-  /// storage: kF32 or kBF16; a GPU always uses kBF16 and allocates its memory at once. Throws kOutOfMemory with the
-  /// bytes wanted. `stream` does the copies and must outlive the pool.
+  /// storage: kF32 or kBF16; a GPU always uses kBF16 and allocates its memory at once. Throws kOutOfMemory
+  /// naming the bytes needed. `stream` performs the copies and must outlive the pool.
   PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage = DType::kF32,
            const Stream& stream = {});
   ~PagePool();
@@ -31,28 +31,30 @@ class PagePool {
   int32_t total() const { return total_; }
   int32_t free_pages() const { return static_cast<int32_t>(free_.size()); }
   int32_t page_tokens() const { return page_tokens_; }
-  /// Number of pages for `tokens` tokens.
+  /// Number of pages that hold `tokens` tokens.
   int32_t pages_for(int64_t tokens) const {
     return static_cast<int32_t>((tokens + page_tokens_ - 1) / page_tokens_);
   }
 
-  /// A page with one reference. Throws kInternal if none is free: callers check free_pages() first.
+  /// Returns a page with one reference. Throws kInternal if none is free: the caller must check free_pages()
+  /// first.
   int32_t take();
   void retain(int32_t page) { ++references_[static_cast<size_t>(page)]; }
-  /// Drops one reference; the page is free again when it was the last.
+  /// Drops one reference; after the last one the page is free.
   void release(int32_t page);
   int32_t references(int32_t page) const { return references_[static_cast<size_t>(page)]; }
 
   /// Bytes of one page over all layers.
   int64_t page_bytes() const { return layers_ * 2 * plane_bytes_; }
-  /// Copy bit for bit: page to page, page to page_bytes() of host memory, and back.
+  /// Copy a page bit for bit: to another page, to page_bytes() of host memory, and back.
   void copy(int32_t from, int32_t to);
   void save(int32_t page, std::byte* out) const;
   void load(int32_t page, const std::byte* in);
-  /// Zeroes everything. After non-finite values, stale lanes would otherwise spoil the results of later owners.
+  /// Zeroes all pages. Must be called after non-finite values were computed, since unused entries of a page
+  /// enter its next user's sums with factor 0.
   void scrub();
 
-  /// layer: index among the attention layers (ModelConfig::index_in_kind).
+  /// Keys and values of one layer. layer: index among the attention layers (ModelConfig::index_in_kind).
   kernels::KvPages layer(int64_t layer) const;
 
  private:
@@ -60,9 +62,9 @@ class PagePool {
 
   Stream stream_;
   int32_t total_, page_tokens_;
-  int64_t layers_, kv_heads_, head_dim_;  // layers of attention
+  int64_t layers_, kv_heads_, head_dim_;  // layers_: number of attention layers
   DType storage_;
-  int64_t plane_bytes_;  // of one page in one plane
+  int64_t plane_bytes_;  // bytes of one page in one plane
   std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
   Arena device_;  // owns memory_ on a GPU
   std::vector<int32_t> references_, free_;

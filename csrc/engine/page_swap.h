@@ -1,4 +1,4 @@
-// Copies cache pages to host memory, so that other sequences can use them, and back.
+// Copies KV pages to host memory, so that other sequences can use the pages, and back.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,11 @@ class PageSwap {
  public:
   explicit PageSwap(PagePool& pool) : pool_(pool) {}
 
-  /// Copies the pages from index `first` on to `saved`, releases all pages, and returns how many it copied.
+  /// Appends copies of the pages from index `first` on to `saved`, releases all pages, and returns the number
+  /// of pages copied.
   int32_t out(std::vector<int32_t>& pages, size_t first, std::vector<std::byte>& saved);
-  /// Appends `count` pages with the first contents of `saved`, and frees `saved`. That many pages must be free.
+  /// Takes `count` free pages, fills them from the start of `saved`, appends them to `pages`, and frees
+  /// `saved`.
   void in(std::vector<std::byte>& saved, int32_t count, std::vector<int32_t>& pages);
 
   /// Wall time spent copying.

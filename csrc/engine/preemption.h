@@ -1,4 +1,4 @@
-// Chooses the sequences that give up their pages when there are not enough.
+// Preemption: chooses which sequences lose their KV pages when too few pages are free.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace hone::engine {
 
-/// When pages run out, moves pages to host memory, in this order: those of requests that wait for a weight version,
-/// those of the youngest request, and last those of the requester's own attempts, latest first. An older request never
-/// loses pages to a younger one. The constructor's arguments must outlive it.
+/// When too few pages are free, moves pages to host memory, in this order: those of requests that wait for a
+/// weight version; those of the youngest request; last those of the requester's own attempts, the latest
+/// first. An older request never loses pages to a younger one. The constructor's arguments must outlive it.
 class Preemption {
  public:
   Preemption(const PagePool& pool, Residency& residency, const GroupTable& groups, Queues& queues)
       : pool_(pool), residency_(residency), groups_(groups), queues_(queues) {}
 
-  /// Preempts others than `keep` until `pages` are free; false if the requester is itself the youngest.
+  /// Preempts sequences and prompts, but not `keep`, until `pages` pages are free. Returns false if that
+  /// would take pages of requests older than `requester`.
   bool make_room(int32_t pages, Group& requester, const Sequence* keep, uint32_t version);
-  /// Parks the sequence and takes its pages.
+  /// Parks the sequence and moves its pages to host memory.
   void preempt_sequence(Sequence& sequence);
 
-  /// Sequences and half prefilled prompts that lost their pages so far.
+  /// How often sequences and partly prefilled prompts have lost their pages so far.
   int64_t count() const { return count_; }
 
  private:

@@ -1,4 +1,4 @@
-// Prompts on their way into the cache: which ones are started, and how many rows of each a step computes.
+// Prefill: decides which waiting prompts are started, and how many rows of each prompt a step computes.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace hone::engine {
 
-/// Starts a waiting prompt when a slot is free for one of its attempts and enough pages are free. Gives the rows of a
-/// step that decoding does not use to the prompts in progress, the oldest first. The constructor's arguments must
-/// outlive it.
+/// Starts a waiting prompt when a slot is free for one of its attempts and enough pages are free. Gives the
+/// rows of a step that decoding leaves to the prompts in progress, oldest first. The constructor's arguments
+/// must outlive it.
 class Prefill {
  public:
   Prefill(const EngineConfig& config, const PagePool& pool, Residency& residency, Preemption& preemption,
           Queues& queues)
       : config_(config), pool_(pool), residency_(residency), preemption_(preemption), queues_(queues) {}
 
-  /// Appends the chunks of the next step. Starts no new prompt if `admit` is false, or while a parked sequence could
-  /// continue under `version`.
+  /// Appends the prompt chunks of the next step to `pieces`. Starts no new prompt if `admit` is false, or
+  /// while a parked sequence could continue under `version`.
   void add_chunks(std::vector<Piece>& pieces, uint32_t version, bool admit);
-  /// Call after the step: its chunks are cached; a finished prompt parks its members, ready to decode.
+  /// Must be called after the step, when its chunks are cached; the attempts of a finished prompt are then
+  /// parked, ready to decode.
   void advance(const std::vector<Piece>& pieces, uint32_t version);
 
  private:

@@ -1,4 +1,5 @@
-// Location of sequences' keys and values: in pages, in host memory, or not computed yet. Mechanism, no policy.
+// Tracks where sequences' keys and values are: in pages, in host memory, or not computed yet. The caller
+// decides when to move them.
 #pragma once
 
 #include <cstdint>
@@ -11,36 +12,38 @@
 
 namespace hone::engine {
 
-/// Moves groups and sequences in and out of the page pool and maintains the block tables of computing ones. Recurrent
-/// states are always in host memory: a sequence that loses its pages keeps its state, a partly prefilled prompt loses
-/// both. Callers ensure that free_pages() suffices (the *_need functions return the need).
+/// Moves groups and sequences in and out of the page pool, and maintains the block tables of computing ones.
+/// Recurrent states are always in host memory: a sequence that loses its pages keeps its state; a partly
+/// prefilled prompt loses both. The caller must ensure that enough pages are free (the *_need functions
+/// return how many are needed).
 class Residency {
  public:
-  /// At most `max_running` sequences and as many prefilling prompts compute at once. state_floats: size of a sequence's
-  /// recurrent states (ModelConfig::state_floats).
+  /// At most `max_running` sequences and as many prompts compute at once. state_floats: f32 numbers in a
+  /// sequence's recurrent states (ModelConfig::state_floats).
   Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0);
 
-  /// A group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
-  /// abandon_prompt frees everything.
+  /// For a group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
+  /// abandon_prompt frees row, pages and states.
   void begin_prompt(Group& group);
   void end_prompt(Group& group);
   void abandon_prompt(Group& group);
 
-  /// Pages that resume() needs, including the one for the next row.
+  /// Pages that resume() needs, including the page for the sequence's next row.
   int32_t resume_need(const Sequence& sequence) const;
-  /// Lets a parked sequence compute: restores the prompt if it was saved, shares its full pages and copies the partial
-  /// one (the last member takes it), or restores the sequence's private pages bit for bit.
+  /// Makes a parked sequence ready to compute. Restores the prompt's pages if they were saved. A sequence
+  /// without pages of its own shares the prompt's full pages and copies the partial one (the group's last
+  /// sequence takes it); a swapped-out sequence gets its private pages back bit for bit.
   void resume(Sequence& sequence);
-  /// True if the next row has no page yet.
+  /// True if the sequence's next row has no page yet; grow() then takes one.
   bool must_grow(const Sequence& sequence) const;
   void grow(Sequence& sequence);
-  /// Stops computing and keeps its pages.
+  /// Frees the sequence's table row; its pages stay.
   void park(Sequence& sequence);
-  /// Saves private pages to host memory and gives up all pages.
+  /// Copies the sequence's private pages to host memory and releases all its pages.
   void swap_out(Sequence& sequence);
-  /// Like swap_out, for the prompt pages of a group without resident members.
+  /// Copies a group's prompt pages to host memory and releases them; no sequence of the group may have pages.
   void swap_out_prompt(Group& group);
-  /// Releases everything for good.
+  /// Release the pages and saved copies of a sequence, or of a group's prompt, permanently.
   void discard(Sequence& sequence);
   void discard_prompt(Group& group);
 

@@ -1,4 +1,5 @@
-// Decides who computes in the next step. Policy, with Prefill and Preemption; Residency is the mechanism.
+// Decides which sequences and prompts compute in the next step, with Prefill and Preemption; Residency moves
+// their pages.
 #pragma once
 
 #include <cstdint>
@@ -18,35 +19,36 @@
 
 namespace hone::engine {
 
-/// First come, first served. Decoding sequences take slots in order of submission; a new prompt is prefilled when a
-/// slot is free for one of its attempts and its pages are available. When pages run out, the youngest request's pages
-/// move to host memory, so the oldest one that may run always progresses. A sequence that waits for a weight version
-/// gives up its slot, and its pages before any other.
+/// First come, first served. Decoding sequences get slots in order of submission; a new prompt is prefilled
+/// when a slot is free for one of its attempts and its pages are available. When pages run out, those of the
+/// youngest request move to host memory, so that the oldest request that may run always progresses. A
+/// sequence that waits for a weight version gives up its slot, and is the first to lose its pages.
 class Scheduler {
  public:
-  /// state_floats: as Residency takes it.
+  /// state_floats: f32 numbers in a sequence's recurrent states (ModelConfig::state_floats).
   Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
   void submit(Request request);
   Group* find(uint64_t request) const { return groups_.find(request); }
-  /// Ends a sequence in any state; the group is destroyed with its last one.
+  /// Ends a sequence in any state; destroys the group if it was the last unfinished one.
   void end(Sequence& sequence);
-  /// Ends everything.
+  /// Ends all sequences and destroys all groups.
   void clear();
 
-  /// The rows of the next step, decoding ones first; empty if none may run under `version`. With `admit` false no new
-  /// prompt is started. The pieces stay valid until the next call.
+  /// The pieces of the next step, decoding rows first; empty if nothing may run under `version`. With `admit`
+  /// false no new prompt is started. The result is valid until the next call.
   const std::vector<Piece>& schedule(uint32_t version, bool admit);
-  /// True if any row could run under `version`: then schedule() returns rows.
+  /// True if any row could run under `version`, that is, if schedule() would return pieces.
   bool runnable(uint32_t version) const { return groups_.runnable(version); }
-  /// Call after the step: chunks are cached; a finished prompt parks its members, ready to decode.
+  /// Must be called after the step, when its chunks are cached; the attempts of a finished prompt are then
+  /// parked, ready to decode.
   void advance_prompts(uint32_t version) { prefill_.advance(pieces_, version); }
 
-  /// True if a prompt is partly prefilled: a weight swap now would mix versions inside it.
+  /// True if a prompt is partly prefilled: new weights now would mix versions within its keys.
   bool prefilling() const { return !queues_.prefilling.empty(); }
-  /// Oldest version that an unfinished planned sequence needs next.
+  /// Oldest version that the next token of any unfinished planned sequence needs.
   std::optional<uint32_t> oldest_needed_version() const { return groups_.oldest_needed_version(); }
 
   TensorView block_tables() const { return residency_.block_tables(); }

@@ -1,4 +1,4 @@
-// A request as the engine stores it: one prompt, and the sequences that continue it.
+// A request in the engine: Group is its prompt, Sequence each attempt that continues the prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,13 @@ namespace hone::engine {
 
 struct Group;
 
-/// One attempt. Its cached keys and values are positions [0, prompt + generated - 1): the step that feeds the last
-/// token writes that token's.
+/// One attempt. Keys and values of positions [0, prompt + generated - 1) are cached: those of the last token
+/// are written by the step that feeds it.
 struct Sequence {
   enum class State : uint8_t {
-    kPending,  // no token yet: the prompt is not prefilled
-    kParked,   // has tokens, no slot; pages resident, saved, or not its own yet (then `pages` is empty)
+    kPending,  // no token yet: the prompt is not fully prefilled
+    kParked,   // has tokens but no slot; its pages are resident, saved, or not taken yet (then `pages` is
+               // empty)
     kRunning,  // decodes in every step
     kEnded,
   };
@@ -26,55 +27,60 @@ struct Sequence {
   int32_t attempt = 0;  // 0 .. count-1
   State state = State::kPending;
   int32_t generated = 0, last_token = -1;
-  int32_t table_row = -1;      // of the block tables while running
+  int32_t table_row = -1;      // row of the block tables while running
   bool started = false;        // has had pages before
-  uint32_t oldest_kv = 0;      // oldest version among its cached keys
-  std::vector<int32_t> pages;  // by position / W; the full prompt pages come first and are shared
+  uint32_t oldest_kv = 0;      // oldest weight version among its cached keys
+  std::vector<int32_t> pages;  // ordered by position; the full pages of the prompt come first and are shared
   std::vector<float> recurrent;   // recurrent states of all layers; empty before it starts and after it ends
-  std::vector<std::byte> saved;   // private pages, while swapped out
+  std::vector<std::byte> saved;   // private pages while they are in host memory
   int32_t saved_pages = 0;
   StopMatcher::State stop;
 
   bool resident() const { return !pages.empty(); }
   bool unfinished() const { return state != State::kEnded; }
-  /// Order of sequences in every queue: by request, then by attempt.
+  /// Order of sequences in every queue: by submission of the request, then by attempt.
   bool before(const Sequence& other) const;
-  /// Position of the row that feeds last_token.
+  /// Position of the row that feeds last_token to the network.
   int32_t position() const;
-  /// The version its next token must be sampled with; none: any (or it has ended).
+  /// The weight version with which its next token must be sampled; no value: any version (or the sequence has
+  /// ended).
   std::optional<uint32_t> needed_version() const;
   bool runnable(uint32_t version) const { return needed_version().value_or(version) == version; }
-  /// Records one sampled token; returns whether and why it was the last.
+  /// Appends one sampled token. Returns why it was the last one, or kRunning.
   Finish accept(int32_t token, const std::vector<std::string>& token_bytes);
 };
 
-/// A submitted request.
+/// A submitted request: its prompt and its sequences.
 struct Group {
   enum class Prompt : uint8_t { kWaiting, kPrefilling, kResident, kSaved };
 
-  /// @param token_bytes of the tokens that were sampled before, if there are stop strings.
+  /// @param token_bytes bytes of each token id, needed if there are stop strings and the prompt ends with
+  /// tokens sampled before.
   Group(Request submitted, uint64_t order, int32_t page_tokens, const std::vector<std::string>& token_bytes = {});
 
   Request request;
-  uint64_t order = 0;  // of submission
+  uint64_t order = 0;  // number in order of submission
   std::vector<Sequence> members;
   StopMatcher matcher;
   Prompt prompt = Prompt::kWaiting;
   int32_t prefilled = 0;  // prompt tokens cached so far
   int32_t table_row = -1;
-  int32_t shared_pages = 0;          // full pages of the prompt; a page beyond them is the partial one
-  std::vector<int32_t> prompt_pages; // the group's own references; the partial page goes to the last member
-  std::vector<float> recurrent;      // states after the prefilled tokens; members copy, the last takes them
+  int32_t shared_pages = 0;          // number of full pages of the prompt; the page after them, if any, is
+                                     // the partial one
+  std::vector<int32_t> prompt_pages; // pages that the group holds references to; the last sequence takes the
+                                     // partial page
+  std::vector<float> recurrent;      // states after the prefilled tokens; sequences copy them, the last one
+                                     // takes them
   std::vector<uint8_t> routes;       // [prefilled, route_bytes] if the engine records routes
-  std::vector<std::byte> saved_prompt;  // while swapped out
+  std::vector<std::byte> saved_prompt;  // pages while they are in host memory
   int32_t saved_pages = 0;
-  int32_t unstarted = 0;  // members that have had no pages yet
+  int32_t unstarted = 0;  // sequences that have had no pages yet
   int32_t unfinished = 0;
 
   int32_t prompt_tokens() const { return static_cast<int32_t>(request.prompt.size()); }
   bool planned() const { return !request.plan.empty(); }
   bool partial_page() const { return static_cast<int32_t>(prompt_pages.size()) > shared_pages; }
-  /// True if its prefill, or any member, may continue under `version`.
+  /// True if the prefill or any sequence may continue under `version`.
   bool runnable(uint32_t version) const;
 };
 

@@ -1,4 +1,4 @@
-// The arithmetic of one step: rows through the network, last rows through the sampling head.
+// Computes one step: rows through the network, then the sampling head for rows that sample tokens.
 #pragma once
 
 #include <atomic>
@@ -16,21 +16,23 @@
 
 namespace hone::engine {
 
-/// Bytes of a step's scratch on the CPU, including that of each of `threads`.
+/// Bytes of a step's scratch on the CPU, including the scratch of each of `threads` threads.
 int64_t host_step_bytes(const model::ModelConfig& model, const EngineConfig& config, int threads);
 
-/// Runs pieces and draws their tokens on the CPU; long prompt chunks are always split inside the ops. StepSharing
-/// chooses how a step is divided over the threads; no bit depends on it, because every op works row by row.
+/// Computes pieces and samples their tokens on the CPU; long prompt chunks are always split inside the ops.
+/// StepSharing chooses how a step is divided over threads; this changes no bit, because every op works row by
+/// row.
 class StepRunner {
  public:
   StepRunner(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, ThreadPool* threads);
 
-  /// Samples in the order of the pieces, members of a prompt by attempt; valid until the next call.
+  /// Runs a step. Returns its samples in the order of the pieces, at the end of a prompt by attempt; valid
+  /// until the next call.
   const std::vector<Sample>& run(const model::WeightSnapshot& weights, const std::vector<Piece>& pieces,
                                  const TensorView& block_tables);
 
  private:
-  /// A range of whole pieces, with the step's rows and samples that they cover.
+  /// A range of pieces, with the rows and samples that belong to them.
   struct Chunk {
     int32_t first_row = 0, rows = 0, first_sample = 0, samples = 0, first_piece = 0, pieces = 0;
   };
@@ -41,7 +43,7 @@ class StepRunner {
   };
   ThreadScratch& claim_scratch();
   void cut_chunks(const std::vector<Piece>& pieces, bool by_rows, int32_t threads);
-  /// Cost of the step that was laid out, in StepSharing's unit.
+  /// Cost of the prepared step, in StepSharing's unit.
   double cost() const;
   void compute(const Stream& stream);
   void run_chunk(const Stream& stream, const Chunk& chunk, Arena& scratch);
@@ -51,7 +53,7 @@ class StepRunner {
   PagePool& pool_;
   ThreadPool* threads_;
 
-  const model::WeightSnapshot* weights_ = nullptr;  // of the step in progress
+  const model::WeightSnapshot* weights_ = nullptr;  // weights of the step that is running
   TensorView block_tables_;
   StepRows rows_;
   std::vector<int32_t> tokens_;             // [samples]

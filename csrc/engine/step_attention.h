@@ -1,4 +1,4 @@
-// The attention of generation: keys and values are in the pages of the cache.
+// Attention of generation, which reads keys and values from KV pages.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace hone::engine {
 
-/// Neighbouring rows with the same pages, as in kernels/attention.h.
+/// Consecutive rows that share leading pages: prefix_row and prefix_tokens of kernels/attention.h.
 struct SharedRows {
   TensorView prefix_row{}, prefix_tokens{};
 };
 
-/// Writes keys and values of a step's rows to their pages; then every row attends to its sequence's pages. table_rows,
-/// positions [R] and block_tables [B, M] i32 are those of kernels/attention.h.
+/// Writes the keys and values of a step's rows to their pages; then every row attends to the pages of its
+/// sequence. table_rows, positions [R] and block_tables [B, M] i32 are those of kernels/attention.h.
 class PagedAttention final : public model::AttentionSource {
  public:
   PagedAttention(const PagePool& pool, const model::ModelConfig& model, TensorView table_rows, TensorView positions,
@@ -28,8 +28,9 @@ class PagedAttention final : public model::AttentionSource {
         block_tables_(block_tables),
         shared_(shared) {}
 
-  /// On a GPU, before the first layer: lists the pages that rows read, once for every window of the layers. Takes their
-  /// memory (attention_paged_scratch_bytes), which is in use until the last layer is done.
+  /// On a GPU, must be called before the first layer: lists the pages that rows read, for layers without and
+  /// with a sliding window. Takes the list's memory (attention_paged_scratch_bytes), which is in use until
+  /// the last layer is done.
   void list_work(const Stream& stream, Arena& memory) {
     const TensorView queries(nullptr, DType::kBF16, {positions_.dim(0), model_.heads, model_.head_dim});
     for (int64_t l = 0; l < model_.layers; ++l) {
@@ -38,8 +39,8 @@ class PagedAttention final : public model::AttentionSource {
     }
   }
 
-  /// For a hybrid model, before the first layer: pieces of consecutive rows, whose first rows are rows[0 .. pieces]
-  /// minus rows[0], and the states that they continue.
+  /// For a hybrid model, must be called before the first layer. Piece i consists of the rows from rows[i] to
+  /// rows[i + 1], minus rows[0], and continues from the recurrent states states[i].
   void continue_states(const int32_t* rows, float* const* states, int64_t pieces) {
     for (int64_t i = 0; i <= pieces; ++i) runs_.push_back(rows[i] - rows[0]);
     states_.assign(states, states + pieces);
@@ -74,7 +75,7 @@ class PagedAttention final : public model::AttentionSource {
   SharedRows shared_;
   std::vector<int32_t> runs_;
   std::vector<float*> states_, of_layer_;
-  kernels::PagedList lists_[2];  // of layers without a window and with one
+  kernels::PagedList lists_[2];  // for layers without a window, and with one
 };
 
 }  // namespace hone::engine

@@ -1,4 +1,5 @@
-// A step on a GPU: two copies up (rows; the pages they use), one down for tokens; decode steps are recorded and repeated.
+// A step on a GPU: its rows and block tables are copied up, its tokens down; decode steps are recorded as
+// CUDA graphs.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +15,26 @@
 
 namespace hone::engine {
 
-/// Number of rows that a step of `count` decoding rows is padded to: 1, 2, 4, 8, then multiples of 8, at most `most`.
-/// No other row's bits depend on the padding.
+/// Number of rows to which a step of `count` decoding rows is padded: 1, 2, 4, 8, then multiples of 8, at
+/// most `most`. Padding changes no bit of the other rows.
 int32_t decode_bucket(int32_t count, int32_t most);
 
-/// Bytes of a step's scratch in device memory, and of its rows there: one set with prompts, and one for each bucket of
-/// decoding rows.
+/// device_step_bytes: scratch of a step in device memory. device_row_bytes: a step's arrays there, one set
+/// for steps with prompt chunks and one for each bucket of decoding rows.
 int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
 int64_t device_row_bytes(const EngineConfig& config);
 
-/// Has its own weights, rewritten in place, so that addresses never change and a recorded step stays valid.
+/// Owns a copy of the weights that is overwritten in place, so that addresses never change and recorded steps
+/// stay valid.
 class DeviceStep {
  public:
   DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream);
 
-  /// Call between two steps: copies the weights, which may be dropped or rewritten when this returns. Returns the copy
-  /// to run with. Throws kConfig if the weights are not on the device.
+  /// Copies new weights, which may be dropped or overwritten when this returns; must be called between two
+  /// steps. Returns the engine's copy. Throws kConfig if the weights are not on the device.
   std::shared_ptr<const model::WeightSnapshot> take(const model::WeightSnapshot& weights);
-  /// Like StepRunner::run, with the last weights taken.
+  /// Runs a step with the weights of the last take(). Returns its samples in the order of the pieces, at the
+  /// end of a prompt by attempt; valid until the next call.
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:
@@ -58,10 +61,10 @@ class DeviceStep {
   int64_t table_width_;
   Arena scratch_;
   StepRows rows_;
-  Arrays mixed_;                            // of steps with prompt chunks
-  std::map<int32_t, Arrays> decode_;        // by bucket; laid out once
+  Arrays mixed_;                            // for steps with prompt chunks
+  std::map<int32_t, Arrays> decode_;        // by bucket, for steps without prompt chunks; laid out once
   std::map<int32_t, Graph> graphs_;
-  std::vector<int32_t> slots_;              // which row of `tables` a block-table row got, -1: none yet
+  std::vector<int32_t> slots_;              // row of `tables` for each row of the block tables; -1: none yet
 };
 
 }  // namespace hone::engine

@@ -1,4 +1,4 @@
-// A step's work as arrays: one entry per row of the network and per token drawn.
+// A step's work as arrays, with one entry per row of the network or per sampled token.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,37 @@
 
 namespace hone::engine {
 
-/// One token drawn in a step.
+/// One token sampled in a step.
 struct Sample {
   Sequence* sequence = nullptr;
   int32_t token = -1;
   float logprob = 0, entropy = 0;
-  const uint8_t* routes = nullptr;  // of the row it is drawn from, until the next step; null where none are recorded
+  const uint8_t* routes = nullptr;  // of the row that it is sampled from, valid until the next step; null if
+                                    // routes are not recorded
 };
 
-/// Rows, and samples, in the order of the pieces; members of a prompt by attempt.
+/// A step's rows and samples, in the order of the pieces; at the end of a prompt by attempt.
 struct StepRows {
-  /// Keeps memory from step to step.
+  /// Fills the arrays for a step; memory is reused from step to step.
   void lay_out(const std::vector<Piece>& pieces, uint64_t run_seed);
   void reserve(int64_t rows, int64_t samples);
 
   std::vector<int32_t> ids, positions, table_rows;  // [R]
-  std::vector<int32_t> piece_rows;                  // [pieces + 1] the first row of each
-  std::vector<float*> states;                       // [pieces] recurrent states
-  std::vector<int32_t> sample_rows;                 // [N] the row a token is drawn from
+  std::vector<int32_t> piece_rows;                  // [pieces + 1] first row of each piece, and the number of
+                                                    // rows
+  std::vector<float*> states;                       // [pieces] recurrent states that each piece continues
+  std::vector<int32_t> sample_rows;                 // [N] the row that each token is sampled from
   std::vector<kernels::SamplingParams> params;      // [N]
   std::vector<SampleKey> keys;                      // [N]
-  std::vector<Sample> samples;                      // [N] sequences; the rest is for the runner to fill in
+  std::vector<Sample> samples;                      // [N] lay_out sets `sequence`; the runner fills in the
+                                                    // results
 
-  int64_t route_bytes = 0;      // of model/routes.h; 0: routes are not recorded
+  int64_t route_bytes = 0;      // bytes per row (model/routes.h); 0: routes are not recorded
   std::vector<uint8_t> routes;  // [R, route_bytes]
-  /// Where those of a row and the ones after it go; null if they are not recorded.
+  /// Where to write the routes of `row` and later rows; null if routes are not recorded.
   uint8_t* routes_from(int32_t row) { return route_bytes > 0 ? routes.data() + row * route_bytes : nullptr; }
-  /// Call when they are there: points samples to their rows', and keeps those of prompts in their groups.
+  /// Must be called after the routes were written: points each sample to its row's routes, and copies those
+  /// of prompt rows to their groups.
   void hand_out_routes(const std::vector<Piece>& pieces);
 
  private:

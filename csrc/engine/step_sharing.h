@@ -1,4 +1,4 @@
-// How CPU threads divide a step: not at all, or in one of two ways.
+// How CPU threads divide a step: not at all, by rows, or inside each op.
 #pragma once
 
 #include <cstdint>
@@ -7,50 +7,53 @@
 
 namespace hone::engine {
 
-/// kAlone: the calling thread does everything. kRows: each thread takes some rows through all layers; there is one join
-/// per step, and one thread's attention, which waits for memory, overlaps another's products, so it is the fastest
-/// while every core is free. kOps: all threads work inside every op. If another process occupies a core, a step by rows
-/// waits for that thread's whole share of the rows, a step by ops for a small part of one op.
+/// kAlone: the calling thread does everything. kRows: each thread takes some rows through all layers; threads
+/// join once per step, and one thread's attention, which waits for memory, overlaps another thread's matrix
+/// products, so that it is fastest while every core is free. kOps: all threads work inside every op. If
+/// another process occupies a core, a step divided by rows waits for that thread's whole share of the rows, a
+/// step divided in ops only for a small part of one op.
 enum class Sharing { kAlone, kRows, kOps };
 
-/// Bytes of the packed weights, and of the largest part that rows pass through at once (a layer, the head).
+/// Bytes of all packed weights, and of the largest part that rows pass through at once (a layer, or the
+/// head).
 struct WeightBytes {
   static constexpr int64_t kCache = 32 << 20;  // about a last-level cache
   int64_t total, largest;
   bool fit_cache() const { return total <= kCache; }
 };
 
-/// Cost of rows in FLOPs, accurate enough to compare steps. A row multiplies every weight once. Loading one byte of its
-/// keys and values takes as long as about six FLOPs (26 GB/s beside 165 GFLOP/s on a core).
+/// Approximate cost of rows in FLOPs, for comparing steps. A row multiplies every weight once. Loading one
+/// byte of its keys and values takes as long as about six FLOPs (26 GB/s and 165 GFLOP/s per core).
 struct RowCost {
-  double weights = 0, key_bytes = 0;  // of the whole model; the second per key
+  double weights = 0, key_bytes = 0;  // of the whole model; key_bytes: per key
   double of(int64_t keys) const { return 2 * weights + 6 * key_bytes * double(keys); }
 };
 
-/// The ways worth trying for a step.
+/// Which ways of dividing a step are worth trying.
 struct SharingWays {
   bool rows, ops;
 };
 
-/// Rows fewer than this cost nearly as much as these: the weights dominate.
+/// Fewer rows than this cost nearly as much as this many: reading the weights dominates.
 inline constexpr int32_t kMinChunkRows = 4;
 
-/// By rows: threads in the same layer read its weights from memory once, so a layer has to fit the last-level cache;
-/// and unless all weights do, every thread needs enough rows to justify a pass over them. Inside the ops: not if all
-/// weights fit, since ops are then too short.
+/// By rows: threads that compute the same layer read its weights from memory once, so a layer has to fit the
+/// last-level cache; and unless all weights fit, every thread needs enough rows to justify reading them. In
+/// ops: not if all weights fit, since ops are then too short.
 inline SharingWays sharing_ways(const WeightBytes& weights, int64_t rows, int32_t threads) {
   if (threads == 1) return {false, false};
   const bool layer_fits = weights.largest <= WeightBytes::kCache && rows >= int64_t(threads) * kMinChunkRows;
   return {weights.fit_cache() || layer_fits, !weights.fit_cache()};
 }
 
-/// Chooses by the times of earlier steps: by rows if that is faster than the other two, else inside the ops if that is
-/// faster than one thread. A long step is always divided: a core that another process holds delays it by a few time
-/// slices at most, and one thread would take twice as long. Its time is not recorded for one thread or divided ops: per
-/// FLOP a prompt's rows are cheaper than a few rows that read all weights.
+/// Chooses from the times of earlier steps: by rows if that is faster than one thread and than inside the
+/// ops, else inside the ops if that is faster than one thread. A long step is always divided: an occupied
+/// core delays it by a few time slices at most, and one thread would take twice as long. The time of a long
+/// step is not used to judge one thread and division in ops: per FLOP, a prompt's rows are cheaper than a few
+/// rows that read all weights.
 class StepSharing {
  public:
-  static constexpr double kLongStep = 2e9;  // FLOPs: some 12 ms of a core
+  static constexpr double kLongStep = 2e9;  // FLOPs: some 12 ms of one core
 
   Sharing choose(const SharingWays& ways, double cost) const {
     const bool is_long = cost >= kLongStep;
@@ -58,7 +61,7 @@ class StepSharing {
     return ways.ops && (is_long || in_ops_.split()) ? Sharing::kOps : Sharing::kAlone;
   }
 
-  /// Records the time of a step of cost `cost`, divided as chosen among `ways`.
+  /// Records the time of a step of cost `cost` that was divided as `chosen`, one of `ways`.
   void record(const SharingWays& ways, Sharing chosen, double cost, double seconds) {
     const bool is_long = cost >= kLongStep;
     if (ways.rows && (ways.ops || !is_long)) by_rows_.record(chosen == Sharing::kRows, cost, seconds);

@@ -1,4 +1,4 @@
-// Stop strings over the bytes of sampled tokens; a match may span tokens.
+// Finds stop strings in the bytes of sampled tokens; a match may span tokens.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,27 @@
 
 namespace hone::engine {
 
-/// Finds the first occurrence of any of a request's stop strings, one token's bytes at a time, in
-/// O(bytes x strings) and without keeping the bytes. Immutable; each sequence has its own State.
-/// Source: Knuth, Morris & Pratt 1977.
+/// Finds the first occurrence of any of a request's stop strings, given one token's bytes at a time, in time
+/// O(bytes x strings) and without storing the bytes. Immutable; each sequence has its own State. Source:
+/// Knuth, Morris & Pratt 1977.
 class StopMatcher {
  public:
-  /// Matched prefix length of each stop string.
+  /// For each stop string the length of its prefix that the bytes so far end with.
   using State = std::vector<int32_t>;
 
   StopMatcher() = default;
-  /// Strings are trusted to be non-empty.
+  /// Strings must not be empty (not checked).
   explicit StopMatcher(std::vector<std::string> strings);
 
   bool empty() const { return strings_.empty(); }
   State start() const { return State(strings_.size(), 0); }
-  /// True once any string has occurred in the bytes seen so far.
+  /// Processes bytes; returns true once any stop string has occurred.
   bool advance(State& state, std::string_view bytes) const;
 
  private:
   std::vector<std::string> strings_;
-  std::vector<std::vector<int32_t>> borders_;  // [string][n]: longest proper border of its first n + 1 bytes
+  std::vector<std::vector<int32_t>> borders_;  // [string][n]: length of the longest proper border of the
+                                               // string's first n + 1 bytes
 };
 
 }  // namespace hone::engine

@@ -10,7 +10,7 @@
 
 namespace hone::engine {
 
-/// The current snapshot and the pending ones.
+/// The current weight snapshot and the pending ones.
 class WeightQueue {
  public:
   using Snapshot = std::shared_ptr<const model::WeightSnapshot>;
@@ -19,12 +19,13 @@ class WeightQueue {
   bool pending() const { return !pending_.empty(); }
   const Snapshot& current() const { return current_; }
 
-  /// Replaces the current snapshot by the same weights in other memory.
+  /// Replaces the current snapshot by the same weights at another place in memory.
   void replace_current(Snapshot weights) { current_ = std::move(weights); }
 
-  /// Called between steps. `needed`: oldest version that a planned sequence needs next; none: no plan. Without plans
-  /// the newest pending version wins. With plans they are taken in order, never past `needed`. Returns true if the
-  /// current version changed. Throws kState if `needed` was never pushed.
+  /// Switches to the next snapshot; called between steps. `needed`: oldest version that a planned sequence
+  /// needs next; no value: there is no plan. Without plans the newest pending version is taken; with plans
+  /// versions are taken in order, none newer than `needed`. Returns true if the current version changed.
+  /// Throws kState if `needed` was never pushed.
   bool advance(std::optional<uint32_t> needed);
 
  private:

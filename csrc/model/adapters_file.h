@@ -1,4 +1,4 @@
-// PEFT folders: adapter_config.json and adapter_model.safetensors.
+// Reads adapters from PEFT folders: adapter_config.json and adapter_model.safetensors.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace hone::model {
 inline constexpr const char* kAdapterConfig = "adapter_config.json";
 inline constexpr const char* kAdapterStem = "adapter_model";
 
-/// Fills a block of adapter_specs from a PEFT folder, of f32, f16 or bf16.
-/// Throws kIo; the errors of check_adapter_json; kFormat naming file and tensor for one that is missing, of another
-/// shape, or not an adapter of these targets. The block is then partly overwritten.
+/// Fills a block of adapter_specs from a PEFT folder whose tensors are f32, f16 or bf16. Throws kIo; the
+/// errors of check_adapter_json; kFormat naming file and tensor if a tensor is missing, has another shape, or
+/// is not an adapter of the config's targets. After a throw the block may be partly overwritten.
 void load_adapters(const std::string& directory, const AdapterConfig& config, TensorBlock& block);
 
 }  // namespace hone::model

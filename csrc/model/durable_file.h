@@ -1,4 +1,4 @@
-// Files that are either complete and on the disk, or not there.
+// Crash-safe files and folders: after a crash each is either complete on the disk or absent.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace hone::model {
 
-/// Writes <path>.tmp, hashing as it goes; commit() makes it <path>. Without commit the destructor removes it.
+/// Writes <path>.tmp and hashes the bytes; commit() renames it to <path>. The destructor removes an
+/// uncommitted file.
 /// Throws kIo naming the path, the operation and the system's reason (disk full, no permission, ...).
 class DurableFile {
  public:
@@ -19,7 +20,8 @@ class DurableFile {
 
   void write(const void* bytes, int64_t size);
   void write(const std::string& bytes) { write(bytes.data(), int64_t(bytes.size())); }
-  /// fsync, close, rename, fsync of the directory. Returns the sha256 of the contents in hex.
+  /// Makes the file durable at `path`: fsync, close, rename, fsync of the directory. Returns the sha256 of
+  /// its contents in hex.
   std::string commit();
   int64_t size() const { return size_; }
 
@@ -30,8 +32,9 @@ class DurableFile {
   Sha256 hash_;
 };
 
-/// A folder that appears complete, as <path>.tmp-<process> until commit() puts it at `path` in one step, in place of a
-/// folder that is there. Without commit the destructor removes it. Throws kIo naming the path.
+/// A folder that appears as a whole: its files are written to <path>.tmp-<process> until commit() puts it at
+/// `path` in one step, replacing any folder there. The destructor removes an uncommitted folder. Throws kIo
+/// naming the path.
 class DurableFolder {
  public:
   explicit DurableFolder(const std::string& path);
@@ -39,9 +42,9 @@ class DurableFolder {
   DurableFolder(const DurableFolder&) = delete;
   DurableFolder& operator=(const DurableFolder&) = delete;
 
-  /// Path of the folder until commit().
+  /// The folder's path until commit().
   const std::string& path() const { return temporary_; }
-  /// Path at which to write a file of the folder; makes the folders in between.
+  /// Path at which to write a file of the folder; creates parent folders.
   std::string file(const std::string& name) const;
   /// Writes a small file; returns its sha256 in hex.
   std::string write(const std::string& name, const std::string& text) const;
@@ -51,18 +54,21 @@ class DurableFolder {
   std::string path_, temporary_;
 };
 
-/// Makes entries created or renamed in a directory durable. Throws kIo.
+/// Makes entries that were created or renamed in a directory durable (fsync). Throws kIo.
 void sync_directory(const std::string& directory);
-/// False only if the system says that nothing is there; after any other error true, and opening the file reports it.
+/// Returns false only if the system reports that the path does not exist; true after any other error, which
+/// opening the file then reports.
 bool exists(const std::string& path);
-/// Opens a file for reading: a descriptor, which the caller closes, and its size in bytes. Does not wait for a pipe's
-/// writer. Throws kIo for what cannot be opened, or is a folder, a pipe, a device or a socket: those may never end.
+/// Opens a regular file for reading. Returns a descriptor, which the caller closes, and sets `size` to its
+/// size in bytes. Throws kIo if it cannot be opened or is a folder, pipe, device or socket, whose reads may
+/// never end; does not wait for a pipe's writer.
 int open_plain(const std::string& path, int64_t& size);
-/// Whole file. Throws kIo as open_plain, kFormat for one of more than 2^30 bytes, before it is read.
+/// Reads a whole file. Throws kIo as open_plain, and kFormat, before reading, for a file of more than 2^30
+/// bytes.
 std::string read_text(const std::string& path);
-/// sha256 of a file in hex, and its size. Throws kIo as open_plain.
+/// Returns the sha256 of a file in hex and sets its size. Throws kIo as open_plain.
 std::string hash_file(const std::string& path, int64_t& size);
-/// Puts the complete directory `from` at `to` in one atomic step, removing what was there. Throws kIo.
+/// Moves the complete directory `from` to `to` in one atomic step, removing what was at `to`. Throws kIo.
 void replace_directory(const std::string& from, const std::string& to);
 
 }  // namespace hone::model

@@ -1,4 +1,5 @@
-// Low-rank adapters of a layer's experts: one A and B an expert, in the tensors that PEFT has for a parameter of three dimensions.
+// LoRA adapters of a layer's experts: one A and one B per expert, stored as PEFT stores adapters of a
+// three-dimensional parameter.
 #pragma once
 
 #include <vector>
@@ -9,31 +10,35 @@
 
 namespace hone::model {
 
-/// A gradient dy [R k, N] of a product of experts with inputs x [R k, K], in the pairs' order of kernels/experts.h, of which
-/// those of rows [first_row, last_row) count.
+/// The operands of a gradient of the experts' adapters: output gradients dy [R k, N] and inputs x [R k, K] of
+/// a product of experts, in the order of pairs that kernels/experts.h defines. Only pairs of rows [first_row,
+/// last_row) contribute.
 struct ExpertPairs {
   TensorView dy, x, begins, rows;
   int64_t first_row = 0, last_row = 0;
 };
 
-/// W_e' = W_e + s B_e A_e of one product. On the CPU alone.
+/// The adapters of one product of a layer's experts: W_e' = W_e + s B_e A_e for each expert e. CPU only.
 class ExpertAdapters {
  public:
-  /// a [E r, K]: A_e is rows e r to (e + 1) r. b [N, E r]: column j of B_e is column j E + e. turned: W_e is [K, N].
-  /// Source: PEFT, ParamWrapper.
+  /// a [E r, K]: rows e r to (e + 1) r are A_e. b [N, E r]: column j E + e is column j of B_e. turned: W_e is
+  /// stored as [K, N]. Source: PEFT, ParamWrapper.
   ExpertAdapters(const TensorView& a, const TensorView& b, int64_t experts, bool turned);
 
-  /// Call once A or B have changed, before the next two; takes packed_bytes of `packs`.
+  /// Packs A and B; must be called after they have changed, before add() and gradient(). Takes packed_bytes
+  /// from `packs`.
   void pack(Arena& packs);
-  /// w, that of one expert, += s B A, or its transpose. Takes and releases form_bytes.
+  /// Adds s B_e A_e, or its transpose if turned, to w, the matrix of one expert. Takes and releases
+  /// form_bytes of scratch.
   void add(const Stream& stream, float scale, int64_t expert, const TensorView& w, Arena& scratch) const;
-  /// As Adapters::gradient, of all experts. Takes and releases gradient_bytes.
+  /// Adds the gradients of all experts' A to da and of their B to db (formulas: Adapters::gradient). Takes
+  /// and releases gradient_bytes of scratch.
   void gradient(const Stream& stream, float scale, const ExpertPairs& pairs, const TensorView& da, const TensorView& db, Arena& scratch) const;
 
  private:
   int64_t rank() const { return a_.dim(0) / experts_; }
   TensorView a_of(int64_t expert) const;
-  /// Copies B to [E N, r], expert after expert, or back.
+  /// to_experts copies B [N, E r] to [E N, r], expert after expert; from_experts copies it back.
   void to_experts(const TensorView& b, float* out) const;
   void from_experts(const float* in, const TensorView& b) const;
   void copy_b(int64_t expert, float scale, float* out) const;
@@ -41,10 +46,11 @@ class ExpertAdapters {
   TensorView a_, b_;
   int64_t experts_;
   bool turned_;
-  std::vector<kernels::PackedMatrix> packed_a_, packed_bt_, packed_form_;  // the last: of the transpose of A; turned: of B
+  // packed_form_: packs of the transpose of A, or of B if turned
+  std::vector<kernels::PackedMatrix> packed_a_, packed_bt_, packed_form_;
 };
 
-/// Sizes of E experts' adapters of rank r on matrices [N, K].
+/// Buffer sizes for adapters of rank r of E experts with matrices [N, K].
 struct ExpertAdapterSizes {
   int64_t experts, rank, n, k;
   bool turned;

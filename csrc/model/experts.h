@@ -1,4 +1,5 @@
-// A mixture of experts in place of a layer's MLP: forward, the same for generation and training, and backward.
+// A mixture of experts in place of a layer's MLP: the forward pass, which generation and training share, and
+// the backward pass.
 #pragma once
 
 #include <vector>
@@ -11,61 +12,65 @@
 
 namespace hone::model {
 
-/// Choices that rows of a forward were given, and those of them that the layer's router would have made otherwise.
+/// Counts the expert choices that a forward pass was given as GivenRoutes, and how many of them the layer's
+/// router would have made differently.
 struct RouteCounts {
   int64_t given = 0, replaced = 0;
 };
 
-/// What the experts of a layer keep of R rows for the backward, k experts a row, so R k pairs, in the order of experts.
+/// What a layer's mixture of experts stores in the forward of R rows for the backward. Each row goes to k
+/// experts, which makes R k pairs, sorted by expert.
 struct ExpertActivations {
   TensorView scores;   // [R, E] f32
   TensorView experts;  // [R, k] i32, ascending in a row
   TensorView weights;  // [R, k] f32
-  TensorView begins;   // [E + 1] i32, rows [R k] i32, pairs [R, k] i32: kernels/experts.h
+  TensorView begins;   // [E + 1] i32; rows is [R k] i32 and pairs [R, k] i32; see kernels/experts.h
   TensorView rows, pairs;
-  TensorView gate_up;  // [R k, 2F]; the backward puts its gradient here
-  TensorView shared;   // [R, 1] f32: the gate of the MLP beside them, before its sigmoid; likewise. Empty without
-  bool given = false;  // `experts` are there before the rows enter: kernels::RouteArgs
+  TensorView gate_up;  // [R k, 2F]; the backward overwrites it with its gradient
+  TensorView shared;   // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up;
+                       // empty without a gate
+  bool given = false;  // `experts` is filled before the forward: kernels::RouteArgs
   int64_t* replaced = nullptr;
 };
 ExpertActivations take_experts(const ModelConfig& config, int64_t rows, Arena& arena);
 int64_t expert_activation_bytes(const ModelConfig& config, int64_t rows);
-/// Buffers of more rows, for the first of them.
+/// The same buffers viewed as buffers for only the first `rows` rows.
 ExpertActivations first_rows(ExpertActivations act, int64_t rows);
 
-/// Routes x [R, C] and computes what act keeps.
+/// Routes x [R, C] to experts and writes every view of act.
 void enter_experts(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                    const ExpertActivations& act, Arena& scratch);
-/// added [R, C] += sum over a row's experts, ascending, of weight times down(swiglu(gate_up)).
+/// added [R, C] += sum over each row's experts, in ascending order, of weight * down(swiglu(gate_up)).
 void leave_experts(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const ExpertActivations& act,
                    const TensorView& added, Arena& scratch);
-/// What either takes and releases.
+/// Scratch that enter_experts and leave_experts each take and release.
 int64_t expert_scratch_bytes(const ModelConfig& config, int64_t rows);
 
-/// Transposed packs, one an expert, and the router's.
+/// Packed transposes of the router's, the gate's and each expert's matrices.
 struct TransposedExperts {
   kernels::PackedMatrix router, shared_gate;
   std::vector<kernels::PackedMatrix> gate_up, down;
 };
 
-/// Where the gradients of a block's rows go; views without memory are frozen. With adapters those of matrices go to theirs.
+/// Where the gradients of one block of rows are added. Views without memory belong to frozen weights. If
+/// `adapters` is set, gradients of adapted matrices go to `of_adapters` instead.
 struct ExpertGradients {
   RowRange rows;
   LayerViews to;
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;
 };
-/// Terms of the loss about routers, kernels/router_loss.h; off where both coefficients are 0.
+/// Auxiliary loss terms of routers (kernels/router_loss.h); off if both coefficients are 0.
 struct RouterTerms {
-  double balance_coef = 0.0, z_coef = 0.0;  // of a layer and sequence
-  TensorView starts{};       // [S+1] i32: where the rows of a sequence begin
-  double* losses = nullptr;  // [S] accumulated
+  double balance_coef = 0.0, z_coef = 0.0;  // coefficients for one layer and one sequence
+  TensorView starts{};       // [S+1] i32: first row of each sequence
+  double* losses = nullptr;  // [S] added to
   bool on() const { return balance_coef != 0.0 || z_coef != 0.0; }
 };
 struct ExpertsBackwardArgs {
-  TensorView x;         // [R, C] in: what entered
+  TensorView x;         // [R, C] in: the input of enter_experts
   TensorView dadded;    // [R, C] in
-  TensorView dx;        // [R, C] accumulated, or out
+  TensorView dx;        // [R, C] out; added to if `accumulate`
   bool accumulate = false;
   const ExpertActivations& act;  // gate_up is overwritten
   const PackedLayer& weights;
@@ -73,7 +78,7 @@ struct ExpertsBackwardArgs {
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
   int64_t layer = 0;
-  double* expert_rows = nullptr;  // [L, E] or null: how many of the rows went to each expert is added
+  double* expert_rows = nullptr;  // [L, E] or null: the number of rows that went to each expert is added
   RouterTerms terms{};
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);

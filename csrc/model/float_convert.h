@@ -1,4 +1,4 @@
-// Between the float types that weights are stored in.
+// Converts between the float types in which files store weights.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace hone::model {
 
-/// True for f32, bf16, f16 and f64: the types weights are read from.
+/// True for f32, bf16, f16 and f64, the types from which weights are read.
 bool is_weight_float(DType dtype);
 
 /// to[i] = from[i], rounded once to nearest even; NaN stays NaN, infinities stay. Both may be unaligned, and may

@@ -1,4 +1,4 @@
-// Hugging Face model folders: config.json and weights, one file or shards.
+// Loads Hugging Face model folders: config.json and weights in one file or several shards.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace hone::model {
 
-/// config.json of a folder. Throws kIo, or the errors of parse_hf_config.
+/// Reads the config.json of a folder. Throws kIo, or the errors of parse_hf_config.
 ModelConfig load_hf_config(const std::string& directory);
 
 struct LoadReport {
@@ -17,10 +17,10 @@ struct LoadReport {
   int64_t files = 0;
 };
 
-/// Fills every tensor from model.safetensors, or from the shards of model.safetensors.index.json. Names with
-/// the prefixes of vision-language wrappers are understood, and weights in MXFP4 and fp8 (stored_weights.h).
-/// Throws kIo; kFormat naming file and tensor if one is missing, unknown, stored twice or of another shape, or
-/// if a tied head differs from the embedding. The parameters are then partly overwritten.
+/// Fills every tensor from model.safetensors, or from the shards of model.safetensors.index.json. Understands
+/// the name prefixes of vision-language wrappers, and weights in MXFP4 and fp8 (stored_weights.h). Throws
+/// kIo; kFormat naming file and tensor if one is missing, unknown, stored twice or of another shape, or if a
+/// tied head differs from the embedding. After a throw the parameters may be partly overwritten.
 LoadReport load_hf_weights(const std::string& directory, Parameters& parameters);
 
 }  // namespace hone::model

@@ -1,62 +1,68 @@
-// One decoder layer's forward pass, shared by generation and training: same calls, same bits.
+// One decoder layer's forward pass. Generation and training make the same calls and so get the same bits.
 #pragma once
 
 #include "model/network.h"
 
 namespace hone::model {
 
-/// `count` heads of `dim` from column `first` on, as [R, count, dim] strided rows of a matrix.
+/// A range of columns of a matrix as heads: `count` heads of `dim` columns each, starting at column `first`;
+/// [R, count, dim] with strided rows.
 TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int64_t dim);
-/// q [R, H, D], k and v [R, K, D] of a matrix of q, k and v side by side, with H / share and K / share heads.
+/// q [R, H, D], k and v [R, K, D] as views of one matrix whose rows hold q, k and v side by side.
 struct HeadViews {
   TensorView q, k, v;
 };
-/// Columns of q, k and v in such a matrix.
+/// Numbers of columns of q, of k and of v in a layer's qkv matrix.
 std::vector<int64_t> qkv_widths(const ModelConfig& config);
 HeadViews heads_of(const ModelConfig& config, const TensorView& qkv, int64_t share = 1);
-/// [R, H, D], contiguous, as [R, HD].
+/// Views contiguous [R, H, D] as [R, H D].
 TensorView as_matrix(const TensorView& heads);
 /// Columns [first, first + count) of a matrix, as [R, count] strided rows.
 TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 
-/// What a layer writes besides its saved activations; nothing here outlives the call.
+/// Temporary buffers that a layer's forward overwrites, besides its saved activations; they hold nothing
+/// after the call.
 struct LayerScratch {
   TensorView normed;  // [R, C]
   TensorView mlp;     // [R, F] of the widest MLP
-  TensorView added;   // [R, C] what a half adds, where config.adds_apart()
-  Arena* ops = nullptr;  // scratch of the kernels, released after each call
+  TensorView added;   // [R, C] output of attention or MLP before it is added to the residual stream; only if
+                      // config.adds_apart()
+  Arena* ops = nullptr;  // scratch of the kernels; each kernel call releases what it takes
 };
 
-/// Contiguous rows of another width in the memory of a buffer.
+/// The memory of `buffer` viewed as the same number of contiguous rows of another width.
 TensorView of_width(const TensorView& buffer, int64_t width);
 
-/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))), with experts in place of that
-/// MLP or beside it. The config may norm what is added instead of the input, or both, and may scale what is
-/// added. Reads act.input; writes every other view of act and the layer's result into `out` [R, C].
-/// Generation passes one buffer as act.input, act.middle and out; then nothing is copied. act.qk_raw, lse and
-/// *_added may be empty.
+/// One layer: x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))). The config may
+/// replace the MLP by experts or have both, may norm the output of a half instead of its input, or both, and
+/// may scale that output. Reads act.input; writes every other view of act, and the layer's result to `out`
+/// [R, C]. Generation passes one buffer as act.input, act.middle and out, so that nothing is copied.
+/// act.qk_raw, lse and *_added may be empty.
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The first part of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
+/// The first half of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
 /// Reads act.input; writes qkv, qk_raw, gates, attn_out, gated and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
-/// The second part of layer_forward, which may run on fewer rows: act.middle holds the residual stream that
-/// entered the layer and gets o(act.attn_rows) added; then gate_up and out as above. An empty `out` is not
-/// computed: only what act keeps.
+/// The second half of layer_forward: the attention output's projection `o`, then the MLP. It may run on fewer
+/// rows than the first half. Adds o(act.attn_rows) to act.middle, which holds the layer's input of those
+/// rows, then computes gate_up and `out` as layer_forward does. If `out` is empty, only the views of act are
+/// computed.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The most scratch that an op of a layer, or its gradient, takes from the arena for this number of rows,
+/// The most scratch that any op of a layer, or its gradient, takes from the arena for this number of rows,
 /// except the gradients of attention and of norms.
 int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
-/// The part of it that gated attention holds while other ops run: the heads and gates after their split.
+/// The part of layer_ops_bytes that gated attention holds while other ops run: heads and gates after they are
+/// split.
 int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
-/// The part that gated DeltaNet holds if its columns are grouped by key head; 0 if they are not.
+/// The part of layer_ops_bytes that gated DeltaNet holds if its columns are grouped by key head; 0 if they
+/// are not.
 int64_t delta_columns_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 /// Throws kShape naming the row unless every position is in [0, most).

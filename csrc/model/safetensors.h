@@ -15,12 +15,12 @@ namespace hone::model {
 
 using SafetensorsMetadata = std::vector<std::pair<std::string, std::string>>;
 
-/// A read-only, memory-mapped file. Views live as long as the object; the file must not shrink meanwhile.
-/// Throws kIo (errno text) or kFormat naming file and tensor: short file, header over 100 MB or of over a million
-/// values, not a JSON object, bytes that are not UTF-8, duplicate or overlapping or out-of-range tensors, gaps,
-/// bytes after the last one, unknown dtype, size not shape times dtype. No byte outside the file is read, and no
-/// more memory is taken than the header's own size warrants.
-/// Source: github.com/huggingface/safetensors README, "Format".
+/// A read-only, memory-mapped safetensors file. Views are valid as long as the object; the file must not
+/// shrink meanwhile. Throws kIo (errno text), or kFormat naming file and tensor for: a short file; a header
+/// over 100 MB, with over a million values, that is not a JSON object, or with bytes that are not UTF-8;
+/// tensors that are duplicate, overlapping or out of range; gaps; bytes after the last tensor; an unknown
+/// dtype; a size that is not shape times dtype. Never reads outside the file, and allocates no more than the
+/// header's size justifies. Source: github.com/huggingface/safetensors README, "Format".
 class SafetensorsFile {
  public:
   explicit SafetensorsFile(const std::string& path);
@@ -35,11 +35,12 @@ class SafetensorsFile {
     const void* data;
     int64_t bytes;
   };
-  /// In the header's order.
+  /// All tensors, in the header's order.
   const std::vector<Entry>& entries() const { return entries_; }
   const Entry* find(const std::string& name) const;
   const SafetensorsMetadata& metadata() const { return metadata_; }
-  /// Tells the system that an entry's bytes are not needed for now; a later access reads them from the file again.
+  /// Tells the operating system that it may drop an entry's pages from memory; a later access reads them from
+  /// the file again.
   void forget(const Entry& entry) const;
 
  private:
@@ -53,16 +54,16 @@ class SafetensorsFile {
   SafetensorsMetadata metadata_;
 };
 
-/// A name out of a file as messages show it: at most 120 bytes, no control characters.
+/// A name read from a file, shortened and cleaned for messages: at most 120 bytes, no control characters.
 std::string shown_name(const std::string& name);
 
-/// Copies an entry of dtype f32, bf16, f16 or f64 into f32. Throws kFormat on another dtype or shape, naming the
-/// entry and `where` it is from.
+/// Copies an entry of dtype f32, bf16, f16 or f64 to f32 `out`. Throws kFormat on another dtype or shape; the
+/// message names the entry and `where`, the file it comes from.
 void read_as_f32(const SafetensorsFile::Entry& entry, const TensorView& out, const std::string& where = "safetensors");
 
-/// Writes one file piece by piece: the header at once, then every tensor's bytes. Data starts at a multiple of 8, and
-/// each tensor at one of its element's size, because wider types come first (otherwise in the order given).
-/// Throws kIo with the errno text; without commit the file is not there.
+/// Writes one file incrementally: the constructor writes the header, write() the tensors' bytes. Data starts
+/// at a multiple of 8 bytes, and wider dtypes come first (otherwise the order is as given), so that each
+/// tensor is aligned to its element size. Throws kIo with the errno text; without commit() there is no file.
 class SafetensorsWriter {
  public:
   struct Tensor {
@@ -73,10 +74,11 @@ class SafetensorsWriter {
   };
   SafetensorsWriter(const std::string& path, std::vector<Tensor> tensors, const SafetensorsMetadata& metadata);
 
-  /// In the order in which the bytes are to be written.
+  /// The tensors in the order in which their bytes must be written.
   const std::vector<Tensor>& tensors() const { return tensors_; }
   void write(const void* bytes, int64_t size) { file_.write(bytes, size); }
-  /// Throws kInternal unless every byte was written. Returns the sha256 of the file in hex.
+  /// Completes the file. Throws kInternal unless every byte was written. Returns the sha256 of the file in
+  /// hex.
   std::string commit();
   int64_t size() const { return file_.size(); }
 

@@ -1,4 +1,4 @@
-// SHA-256 of a stream of bytes, for checkpoint manifests.
+// Computes SHA-256 incrementally, for checkpoint manifests.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace hone::model {
 
-/// Feed bytes with update, read the digest once with hex (64 lowercase digits; the object is spent).
-/// Source: FIPS 180-4.
+/// Call update() with the bytes, then hex() once for the digest (64 lowercase digits); the object cannot be
+/// used after that. Source: FIPS 180-4.
 class Sha256 {
  public:
   void update(const void* bytes, size_t size);

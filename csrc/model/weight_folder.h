@@ -1,4 +1,4 @@
-// The weight files of a Hugging Face model folder: one, or shards with an index.
+// The weight files of a Hugging Face model folder: one file, or shards with an index.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,14 @@ namespace hone::model {
 inline constexpr const char* kWeightFile = "model.safetensors";
 inline constexpr const char* kWeightIndex = "model.safetensors.index.json";
 
-/// All shards, memory-mapped and checked against the index and each other.
-/// Throws kIo for a file that is missing; kFormat naming file and tensor: an index without weight_map, or with a name
-/// that is no plain file name, a tensor that is not in the shard the index names, or is in two shards.
+/// All weight files of a folder, memory-mapped and checked against the index and each other. Throws kIo for a
+/// missing file; kFormat naming file and tensor if the index lacks weight_map or has a name that is not a
+/// plain file name, or if a tensor is not in the shard that the index names, or is in two shards.
 class WeightFolder {
  public:
   explicit WeightFolder(const std::string& directory);
 
-  /// Files in ascending order of their names.
+  /// A weight file; files are sorted by name.
   struct File {
     std::string name, path;
     std::unique_ptr<SafetensorsFile> tensors;
@@ -29,9 +29,9 @@ class WeightFolder {
     const File* file = nullptr;
     const SafetensorsFile::Entry* entry = nullptr;
   };
-  /// Null pointers if no file has it.
+  /// Finds a tensor by name; null pointers if no file has it.
   Found find(const std::string& name) const;
-  /// The index as it stands; empty for a folder of one file.
+  /// The text of the index file; empty for a folder with one weight file.
   const std::string& index_text() const { return index_text_; }
 
  private:
@@ -43,11 +43,11 @@ class WeightFolder {
   std::string index_text_;
 };
 
-/// A text model's own name of a stored tensor ("model.layers.0...."), whatever wrapper's prefix it is stored with, or
-/// "" for one that no text model has: vision towers, projectors, layers that predict further
+/// The text model's name ("model.layers.0....") for a stored tensor, without the prefix of a vision-language
+/// wrapper; "" if the text model has no such tensor: vision towers, projectors, layers that predict further
 /// tokens, stored rotary frequencies.
 std::string text_model_name(const std::string& stored);
-/// The number of the layer that a tensor of such a name belongs to; -1 outside of layers.
+/// Index of the layer to which a tensor of that text_model_name belongs; -1 for tensors outside of layers.
 int64_t layer_number(const std::string& name);
 
 }  // namespace hone::model

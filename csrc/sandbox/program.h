@@ -1,4 +1,4 @@
-// One run of the server: its job, its output and its end.
+// One sandboxed run of the program server: its process, its job, its output and its result.
 #pragma once
 
 #include <sys/types.h>
@@ -13,12 +13,13 @@
 
 namespace hone::sandbox {
 
-/// Prints what failed, with the system's reason, and ends the process.
+/// Prints `what` and the system's error text, and ends the process.
 [[noreturn]] void fail(const char* what);
-/// Whether the read or write that just failed may be tried again.
+/// True if the read or write that just failed would have blocked and may be tried again.
 bool would_block();
 
-/// A request as the host sends it. `size`: bytes of the job, or kCallOff.
+/// A request as the host sends it, followed by the job. `size`: bytes of the job, or kCallOff to kill the
+/// run.
 struct Request {
   uint32_t number, size, wall_ms, cpu_seconds;
   uint64_t memory_bytes;
@@ -29,7 +30,8 @@ inline constexpr uint32_t kCallOff = 0xffffffff;
 
 enum class End : uint8_t { kExited, kTooSlow, kTooMuchOutput, kLost };
 
-/// A result as the host receives it, followed by the output on descriptors 1, 2 and 3. `code`: waitpid's.
+/// A result as the host receives it, followed by the output on descriptors 1, 2 and 3. `code`: status from
+/// waitpid.
 struct __attribute__((packed)) Result {
   uint32_t number;
   End end;
@@ -39,7 +41,7 @@ struct __attribute__((packed)) Result {
 };
 static_assert(sizeof(Result) == 29);
 
-/// The process, its pipes, and its result.
+/// A run: its process, its pipes, and its result.
 class Program {
  public:
   explicit Program(const Request& request);
@@ -50,34 +52,36 @@ class Program {
   const Request& request() const { return request_; }
   pid_t pid() const { return pid_; }
   bool is_running() const { return pid_ > 0; }
-  /// Nothing more will come: it has ended and its pipes are closed.
+  /// True if the process has ended and its output pipes are closed, so that no output will follow.
   bool is_over() const { return has_ended_ && open_ == 0; }
 
-  /// Reads a part of the job from `fd`; true once it is whole.
+  /// Reads a part of the job from `fd`; returns true once the job is complete.
   bool receive(int fd) { return buffers_.receive(fd); }
-  /// Creates the pipes and returns the process's ends: job, output, errors, report.
+  /// Creates the pipes and returns the ends for the run's process: job, output, errors, report.
   std::array<int, 4> connect();
   void started(pid_t pid, double now);
 
-  /// Descriptors to wait for, -1 where there is none: the pipe of the job, then those of the three outputs.
+  /// Descriptors to poll, -1 where there is none: the pipe of the job, then those of the three outputs.
   const std::array<int, 4>& descriptors() const { return ours_; }
-  /// Readable once the process has ended; -1 when it was reaped.
+  /// Becomes readable when the process ends; -1 after it was reaped.
   int exit_fd() const { return exit_fd_; }
-  /// Writes some of the job, or reads some output; kills the process when it writes too much. which: index into
-  /// descriptors().
+  /// Writes a part of the job, or reads a part of an output; kills the process if it has written too much.
+  /// which: index into descriptors().
   void move(std::size_t which);
 
-  /// Seconds that it ran, without those in which it waited for a processor.
+  /// Seconds for which the run has had a processor, or has slept; waiting for a processor does not count.
   double spent(double now) const { return clock_.spent(now); }
-  /// When to call keep_time next, which kills the process if it ran, or waited for a processor, too long.
+  /// due(): when to call keep_time next. keep_time kills the process if it ran, or waited for a processor,
+  /// for too long.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void stand_still(double seconds, double now) { clock_.stand_still(seconds, now); }
   void kill() const;
-  /// Call after reaping it: code of waitpid, seconds of processor time, seconds that it ran.
+  /// Must be called after the process was reaped. code: status from waitpid; cpu: seconds of processor time;
+  /// spent: seconds that it ran.
   void ended(int code, double cpu, double spent);
 
-  /// Sends a part of the result; true once all is sent.
+  /// Sends a part of the result to `fd`; returns true once all of it is sent.
   bool send(int fd);
 
  private:
@@ -89,7 +93,7 @@ class Program {
   RunClock clock_;
   std::size_t sent_ = 0;
   std::array<int, 4> ours_{-1, -1, -1, -1};
-  int open_ = 0;  // how many of the three outputs are open
+  int open_ = 0;  // number of the three output pipes that are open
   pid_t pid_ = 0;
   int exit_fd_ = -1;
   bool is_slow_ = false, is_too_much_ = false, has_ended_ = false;

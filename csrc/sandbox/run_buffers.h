@@ -1,4 +1,4 @@
-// The job of a run and what the run wrote.
+// Buffers for a run's job and for its output.
 #pragma once
 
 #include <array>
@@ -8,24 +8,25 @@
 
 namespace hone::sandbox {
 
-/// Memory that a fork does not copy, so that no run finds the job or the output of another in it.
+/// The buffers are in memory that a fork does not copy, so that no run can read the job or output of another.
 class RunBuffers {
  public:
   enum class Took { kSome, kEnd, kTooMuch };
 
-  /// job: its size in bytes; most: limit of each output in bytes.
+  /// job: size of the job in bytes; most: limit of each output in bytes.
   RunBuffers(std::size_t job, const std::array<std::size_t, 3>& most);
   ~RunBuffers();
   RunBuffers(const RunBuffers&) = delete;
   RunBuffers& operator=(const RunBuffers&) = delete;
 
-  /// Reads a part of the job from `fd`; true once it is whole. Ends the process at the end of the file.
+  /// Reads a part of the job from `fd`; returns true once the job is complete. Ends this process if `fd` is
+  /// at its end.
   bool receive(int fd);
-  /// Writes a part of the job to `fd`; false once nothing is left to write or the pipe has no reader.
+  /// Writes a part of the job to `fd`; returns false once all is written or the pipe has no reader.
   bool give(int fd);
-  /// Reads a part of an output from `fd`, if there is any yet.
+  /// Reads a part of an output from `fd`, if any is available.
   Took take(std::size_t which, int fd);
-  /// All of an output so far.
+  /// The bytes of an output read so far.
   std::span<std::byte> written(std::size_t which) const;
 
  private:

@@ -1,4 +1,4 @@
-// A step of one of several ranks that divide work and optimizer.
+// A training step on one of several ranks that divide work and optimizer.
 #pragma once
 
 #include "trainer/local_step.h"
@@ -7,7 +7,8 @@
 
 namespace hone::trainer {
 
-/// Muon's matrices are updated whole, by every rank alike; AdamW's weights are divided.
+/// The TrainingStep of one of several ranks. Every rank updates all of Muon's matrices; the weights that
+/// AdamW updates are divided among ranks.
 class DividedStep final : public TrainingStep {
  public:
   /// ranks: the group, or null for a single rank. Throws the errors of ShardedStep.
@@ -44,7 +45,7 @@ class DividedStep final : public TrainingStep {
   bool divides_update() const { return parts_.update.config().kind == OptimizerConfig::Kind::kAdamW; }
 
   StepParts parts_;
-  LocalStep whole_;  // the part that every rank does in the same way
+  LocalStep whole_;  // makes the updates that every rank repeats in full
   ShardedStep sharded_;
 };
 

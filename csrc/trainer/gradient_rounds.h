@@ -1,4 +1,5 @@
-// Rounds of micro-batches, one per rank or team: where backwards add gradients, and how these reach their owners.
+// Rounds of micro-batches, one micro-batch per rank or team: where their backwards add gradients, and how the
+// gradients reach the ranks that own them.
 #pragma once
 
 #include <functional>
@@ -13,19 +14,19 @@
 
 namespace hone::trainer {
 
-/// The trained tensors: all parameters, or adapters; the other pointer is null.
+/// The trained tensors: those of all parameters, or of adapters; the pointer to the other is null.
 struct Trained {
   model::TensorBlock& block;
   const model::Parameters* parameters;
   const model::Adapters* adapters = nullptr;
 };
 
-/// Number of row blocks whose gradients a rank keeps separate: those of a team, if the rank is alone and must give a
-/// team's bits.
+/// Number of row blocks whose gradients a rank keeps separate: Sharding::sequence if the rank is alone and
+/// must get the bits that a team would get; otherwise 1.
 int blocks_alone(const Sharding& sharding, int ranks);
 
-/// Gradients of a round's micro-batches: whole, or only a window of each if the stage divides gradients.
-/// Ranks make the same calls together, whether or not they have a micro-batch.
+/// Holds the gradients of a round's micro-batches: whole, or one layer at a time if the stage shards
+/// gradients. All ranks make the same calls together, even ranks without a micro-batch.
 class GradientRounds {
  public:
   struct Where {
@@ -34,32 +35,33 @@ class GradientRounds {
     ShardExchange& exchange;
     ShardedWeights& weights;
   };
-  /// All must outlive this. Throws kOutOfMemory.
+  /// All arguments must outlive this object. Throws kOutOfMemory.
   GradientRounds(const Where& where, const Trained& trained, const Sharding& sharding, int ranks);
 
   bool by_layer() const { return !windows_.empty(); }
-  /// Where a backward adds the gradients of each row block. `whole` is the first unless they come by layer. Throws
-  /// kOutOfMemory.
+  /// Where a backward adds the gradients of each row block; the first block uses `whole`, unless gradients
+  /// come by layer. Throws kOutOfMemory.
   std::vector<model::Gradients> targets(TrainedGradients& whole);
 
-  /// given: ranks with gradients, 0 .. given - 1. shard: this rank's, to which its elements are added.
+  /// A round: ranks 0 .. given - 1 have gradients. Elements that this rank owns are added to `shard`.
   struct Round {
     int given = 0;
     float* shard = nullptr;
   };
-  /// Zeroes all targets, and starts gathering weights if those are sharded.
+  /// Zeroes the gradients of all row blocks, and starts gathering weights if those are sharded.
   void begin(TrainedGradients& whole, const Round& round);
-  /// Sends the round's remaining gradients to their owners, block by block.
+  /// Sends the round's remaining gradients to the ranks that own them, row block by row block.
   void end();
 
-  /// Sum of squares of the gradients that `train` adds to the targets, if they come by layer.
+  /// Sum of squares of the gradients that `train` adds to targets(); only if gradients come by layer.
   double squares(const std::function<void()>& train);
 
  private:
   Where where_;
-  std::vector<std::unique_ptr<GradientWindow>> windows_;   // one per block
-  std::vector<std::unique_ptr<TrainedGradients>> others_;  // targets of the blocks after the first, if gradients are whole
-  std::vector<model::TensorBlock*> blocks_;                // targets of the current round
+  std::vector<std::unique_ptr<GradientWindow>> windows_;   // one per row block
+  std::vector<std::unique_ptr<TrainedGradients>> others_;  // gradients of the row blocks after the first, if
+                                                           // gradients are whole
+  std::vector<model::TensorBlock*> blocks_;                // gradients of each row block in the current round
   Round round_;
 };
 

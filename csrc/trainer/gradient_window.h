@@ -1,4 +1,4 @@
-// Gradients of one micro-batch in a window: a layer, and the tensors outside of layers.
+// Gradients of one micro-batch, held for one layer at a time and for the tensors outside of layers.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,22 @@
 
 namespace hone::trainer {
 
-/// Where a backward adds the gradients of all parameters, layer by layer. Finished gradients are passed on and dropped.
-/// Layers are finished from the last to the first, then embedding, final norm and head together.
+/// Where a backward adds the gradients of all parameters, layer by layer. Gradients of a finished layer are
+/// passed to a callback and dropped. Layers finish from the last to the first, then embedding, final norm and
+/// head together.
 class GradientWindow final : public model::LayerGradients {
  public:
-  /// Takes a bucket's gradients, in the order of the layout's buckets within a layer.
+  /// Receives the gradients of one bucket; called in the order of the layout's buckets within a layer.
   using Take = std::function<void(size_t bucket, const float* gradients)>;
 
-  /// In the stream's memory. Parameters, whose values are not read, and layout must outlive this. Throws kOutOfMemory.
+  /// Allocates in the stream's memory. Parameters, whose values are not read, and layout must outlive this
+  /// object. Throws kOutOfMemory.
   GradientWindow(const Stream& stream, const model::Parameters& parameters, const ShardLayout& layout);
 
-  /// Zeros everything: a micro-batch begins.
+  /// Begins a micro-batch: zeros all gradients.
   void begin(Take take);
-  /// Passes on gradients that no backward has finished, so that every micro-batch ends with the same calls.
+  /// Ends a micro-batch: passes on the gradients that no backward has finished, so that every micro-batch
+  /// makes the same calls.
   void end();
 
   model::LayerViews layer(int64_t i) override;
@@ -44,8 +47,8 @@ class GradientWindow final : public model::LayerGradients {
   Arena memory_;
   float *layer_ = nullptr, *outside_ = nullptr;
   int64_t widest_ = 0, outside_count_ = 0;  // elements of the widest layer, and outside of layers
-  std::vector<float*> of_bucket_;        // where each bucket's gradients are
-  int64_t next_ = -1;                    // the layer that is finished next; -1: the tensors outside of layers
+  std::vector<float*> of_bucket_;        // address of each bucket's gradients
+  int64_t next_ = -1;                    // next layer to finish; -1: the tensors outside of layers
   Take take_;
 };
 

@@ -1,4 +1,4 @@
-// A step of a single process.
+// The TrainingStep of a single process.
 #pragma once
 
 #include "trainer/training_step.h"

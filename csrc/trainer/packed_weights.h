@@ -1,4 +1,5 @@
-// The parameters as the network reads them: packed, and the head transposed too, for its backward.
+// The trainer's packed copy of the parameters, which the network reads, with the transposed head for the
+// backward.
 #pragma once
 
 #include <cstdint>
@@ -13,35 +14,36 @@
 
 namespace hone::trainer {
 
-/// Packed copies of one set of parameters, rebuilt on demand after the parameters changed. Never rewrites a snapshot
-/// that another reader holds.
+/// Packed copies of one set of parameters, packed again on demand after the parameters changed. A snapshot
+/// that another reader holds is never rewritten.
 class PackedWeights {
  public:
   using Snapshot = std::shared_ptr<model::WeightSnapshot>;
 
-  /// `parameters` must outlive this; with a GPU they may be in host memory. storage, arithmetic: see
-  /// WeightSnapshot::make. adapted: computes the packed matrices from the parameters, and must outlive this too; or
-  /// null.
+  /// `parameters` must outlive this object; with a GPU they may be in host memory. storage, arithmetic: see
+  /// WeightSnapshot::make. adapted: computes W + s B A of each matrix to pack, and must outlive this object
+  /// too; null without adapters.
   PackedWeights(const Stream& stream, const model::Parameters& parameters, DType storage, AdaptedWeights* adapted = nullptr,
                 kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32)
       : stream_(stream), parameters_(parameters), storage_(storage), arithmetic_(arithmetic), adapted_(adapted) {}
 
   uint32_t version() const { return version_; }
   void set_version(uint32_t version);
-  /// Call after writing to the parameters without a new version.
+  /// Must be called after the parameters were written to without a new version.
   void parameters_changed();
 
-  /// For the current parameters. Throws kOutOfMemory.
+  /// The packed copy of the current parameters, and their transposed head. Throw kOutOfMemory.
   const Snapshot& snapshot();
   const kernels::PackedMatrix& transposed_head();
 
-  /// The snapshot into which an optimizer writes the packed copies of the next version. Null on the CPU, where packed
-  /// copies are made on demand. On a GPU it is the current snapshot, unless a reader holds that: a second copy would
-  /// not fit.
-  /// Null with adapters too: the changed tensors are then not the packed ones.
+  /// The snapshot into which the optimizer writes the packed copies of the next version. Null on the CPU,
+  /// where packed copies are made on demand, and null with adapters, since the tensors that the optimizer
+  /// updates are then not the packed ones. On a GPU it is the current snapshot, unless a reader holds that
+  /// snapshot: there is no memory for a second one.
   Snapshot next() { return stream_.is_cuda() && !adapted_ ? writable() : nullptr; }
   std::vector<model::WeightSnapshot::Part> parts(const Snapshot& of) const;
-  /// Call after updating the parameters, and `written`, which next() returned. versions: how many to add.
+  /// Must be called after the optimizer has updated the parameters, and `written`, which is what next()
+  /// returned. versions: by how much the version increases.
   void advance(Snapshot written, uint32_t versions);
 
  private:

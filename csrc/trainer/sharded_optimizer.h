@@ -1,4 +1,4 @@
-// AdamW in which each rank has the moments of its shard and updates the weights of its shard.
+// AdamW sharded over ranks: each rank has the moments of its shard and updates the weights of its shard.
 #pragma once
 
 #include <cstddef>
@@ -18,33 +18,35 @@
 
 namespace hone::trainer {
 
-/// Throws kUnsupported naming what cannot be divided among ranks.
+/// Throws kUnsupported naming what ranks cannot shard.
 void check_sharding(const TrainerConfig& config);
 
-/// A range of one tensor in a rank's shard.
+/// A range of one tensor that lies in a rank's shard.
 struct ShardPiece {
-  size_t tensor = 0;              // its place in the specs
+  size_t tensor = 0;              // index of the tensor in the specs
   int64_t first = 0, count = 0;   // elements of the tensor
-  int64_t local = 0;              // where they begin in the shard
+  int64_t local = 0;              // index in the shard of the range's first element
 };
 std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs, const ShardLayout& layout, int rank);
 
-/// Bytes of a rank's ShardedOptimizer in the stream's memory in addition to gradients, and to resident moments.
-/// weights: their location.
+/// Bytes of a rank's ShardedOptimizer in the stream's memory, without gradients and without moments that stay
+/// there. weights: the memory that holds the weights.
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights);
 
-/// Moments of one rank's shard, [n] each, in the stream's memory; or with OptimizerConfig::moments_on_host in
-/// host memory, from which windows of them are copied to a GPU and back.
+/// Moments of one rank's shard, [n] each: in the stream's memory or, with OptimizerConfig::moments_on_host,
+/// in host memory, from which windows of them are copied to a GPU and back.
 class ShardMoments {
  public:
-  /// Zeros, which on the CPU take no memory before they are written. Throws kOutOfMemory.
+  /// Both moments are zero; on the CPU their pages take no physical memory before they are written. Throws
+  /// kOutOfMemory.
   ShardMoments(const Stream& stream, const model::ModelConfig& model, const OptimizerConfig& config, int64_t elements);
-  /// Blocks of one tensor. Waits for data that is being copied back from the device.
+  /// m() and v() are blocks of one tensor each. They wait for moments that are being copied back from the
+  /// device.
   model::TensorBlock& m() { return settle(), m_; }
   model::TensorBlock& v() { return settle(), v_; }
-  /// Window of the shard's elements from `local` on.
+  /// Window of `count` elements of the shard from index `local` on.
   StreamedMoments::Window from(int64_t local, int64_t count) const;
-  /// Null: moments stay where they are updated.
+  /// Copies windows to the device and back; null if moments are not streamed.
   StreamedMoments* visiting() { return streamed_.get(); }
 
  private:
@@ -56,29 +58,31 @@ class ShardMoments {
 struct ShardStretch;
 struct ShardLane;
 
-/// Gradients and moments of one rank's shard, in the stream's memory (moments where ShardMoments has them).
-/// If a GPU's weights are in host memory, the shard is copied to the GPU and back. Sums over elements are f64
-/// sums of blocks of kShardBlock, added up in their order: the same bits for any number of ranks and threads.
+/// Owns gradients and moments of one rank's shard, in the stream's memory (moments as ShardMoments says). If
+/// a GPU's weights are in host memory, the shard is copied to the GPU and back. Sums over elements are f64
+/// sums of blocks of kShardBlock elements, added in order, so that bits are the same for any number of ranks
+/// and threads.
 class ShardedOptimizer {
  public:
-  /// All except config must outlive this. Moments take no memory before they are first written.
+  /// All arguments must outlive this object. Moments take no memory before they are first written.
   ShardedOptimizer(const Stream& stream, model::TensorBlock& parameters, const ShardLayout& layout, ShardExchange& exchange, int rank);
-  /// Drops moments and step counter. Throws what check_optimizer throws.
+  /// Drops moments and step counter. Throws the errors of check_optimizer.
   void reset(const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
-  /// Gradients and moments of this rank's shard, in the order of its pieces, writable: [n] f32, and blocks of
-  /// one tensor [n], f32 or bf16. Waits for moments that are being copied back from the device.
+  /// Gradients and moments of this rank's shard, in the order of its pieces, writable: gradients are [n] f32;
+  /// m() and v() are blocks of one tensor [n], f32 or bf16, and wait for moments that are being copied back
+  /// from the device.
   float* gradients();
   model::TensorBlock& m() { return make(), moments_->m(); }
   model::TensorBlock& v() { return make(), moments_->v(); }
   int64_t steps = 0;  // updates applied, for bias correction
-  bool gathers_layers = true;  // false: an update does not gather the layers of other ranks' shards
+  bool gathers_layers = true;  // false: an update does not gather the layers that other ranks own
   void clear_gradients();
 
-  /// Each rank updates the weights of its shard by the clipped gradients; then all gather them. If
-  /// report.skipped is set, or if the norm of all gradients is not finite, which sets it, nothing changes.
-  /// Writes scale and norms to `report`, the same on every rank. A collective.
+  /// Each rank updates the weights of its shard with the clipped gradients; then all ranks gather the
+  /// weights. Nothing changes if report.skipped is set, or if the norm of all gradients is not finite, which
+  /// sets it. Writes the same scale and norms to `report` on every rank. A collective.
   void apply(const StepOptions& options, StepReport& report);
 
  private:
@@ -101,10 +105,11 @@ class ShardedOptimizer {
   OptimizerConfig config_;
   Arena gradients_memory_, scratch_;
   float* gradients_ = nullptr;
-  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: old weights, and copies of weights in host memory
+  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: weights before the update; copies of weights that
+                                                // are in host memory
   std::optional<ShardMoments> moments_;
   SharedArrays sums_;
-  SharedArrays::Array<double> squares_;  // one sum for each of this rank's blocks
+  SharedArrays::Array<double> squares_;  // one sum of squares per block of this rank
 };
 
 }  // namespace hone::trainer

@@ -1,4 +1,4 @@
-// One rank's share of a step whose work and optimizer ranks divide.
+// One rank's share of a step when ranks divide the micro-batches and the optimizer.
 #pragma once
 
 #include <cstdint>
@@ -19,42 +19,44 @@
 
 namespace hone::trainer {
 
-/// The calls of a step, in their order: begin, compute, apply. All ranks make them together. If a rank fails before the
-/// weights are changed, every rank throws, and weights and moments are unchanged; if a team shares a micro-batch and
-/// one rank fails during a pass, the group is also lost.
+/// The methods of a step are begin, compute and apply, in this order; all ranks call each together. If a rank
+/// fails before weights change, every rank throws, and weights and moments are unchanged. If a rank fails
+/// during a pass over a micro-batch that a team shares, the group is lost as well.
 class ShardedStep {
  public:
-  /// ranks: the group, or null for a single rank. Both must outlive this. Throws the errors of check_sharding and
-  /// check_sequence.
+  /// ranks: the group, or null for a single rank. `stream`, the trained tensors and `ranks` must outlive this
+  /// object. Throws the errors of check_sharding and check_sequence.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
   const ShardLayout& layout() const { return layout_; }
   dist::Communicator& ranks() { return ranks_; }
   ShardedWeights& weights() { return weights_; }
-  /// The ranks that share a micro-batch with this one; null if each has its own.
+  /// The team of ranks that share this rank's micro-batches; null if each rank has its own.
   SequenceRanks* team() { return sequence_ ? &*sequence_ : nullptr; }
 
-  /// Runs `prepare`, which may throw, and agrees with the others about the batch. Throws kState if ranks were given
-  /// different batches, options, configs or weights.
+  /// Runs `prepare`, which may throw, and checks that all ranks have the same inputs. Throws kState if ranks
+  /// were given different batches, options, configs or weights.
   void begin(const std::function<void()>& prepare, const TrainingBatch& batch, const StepOptions& options, uint32_t version);
   /// Where a backward adds the gradients of a rank's micro-batch, for each row block; see GradientRounds.
   std::vector<model::Gradients> gradients(TrainedGradients& whole) { return rounds_.targets(whole); }
   bool by_layer() const { return rounds_.by_layer(); }
-  /// Trains this rank's micro-batches by `train`, which adds to gradients(whole); leaves the sum over all ranks in the
-  /// optimizer's shard, and losses and report whole.
+  /// Calls `train` for each of this rank's micro-batches, which adds to gradients(whole). Afterwards the
+  /// optimizer's shard holds the sum over all ranks, and losses and report cover all ranks.
   void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
-  /// whole: overwritten with the sum over all ranks, on every rank; for an optimizer that is not divided. A collective.
+  /// Overwrites `whole` with the gradients summed over all ranks, on every rank, for an optimizer that is not
+  /// sharded. A collective.
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
-  /// Takes the optimizer's step as ShardedOptimizer::apply does.
+  /// Makes the optimizer's update: ShardedOptimizer::apply.
   void apply(const StepOptions& options, StepReport& report);
-  /// Sum of squares of the gradients that `train` adds to gradients(), if they come by layer.
+  /// Sum of squares of the gradients that `train` adds to gradients(); only if they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
-  /// Scores this rank's part of the micro-batches by `score`, then gathers all ranks' scores. `prepare` fills `all`.
+  /// Calls `score` for each of this rank's micro-batches, then gathers the scores of all ranks. `prepare`
+  /// fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
-  /// The first of S sequences for which is_bad reports a non-finite gradient, or -1.
+  /// The first of S sequences for which is_bad reports a non-finite gradient on any rank, or -1.
   int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad);
 
  private:

@@ -1,4 +1,5 @@
-// Checks that all ranks have the same weights, and tracks which of them a rank holds.
+// Weights that ranks may shard: checks that all ranks have equal weights, and tracks whether this rank holds
+// all of them.
 #pragma once
 
 #include <optional>
@@ -12,24 +13,27 @@
 
 namespace hone::trainer {
 
-/// Tracks a block of weights: whole on every rank, or, after divide(), whole from written() or fetch() until
-/// settle(), and then only the rank's shard of layers and everything outside of them.
+/// A block of weights. Without divide(), every rank always holds all of it. After divide(), a rank holds all
+/// of it only from written() or fetch() until settle(); otherwise it holds its shard of the layers and
+/// everything outside of layers.
 class ShardedWeights {
  public:
-  /// All must outlive this.
+  /// All arguments must outlive this object.
   ShardedWeights(model::TensorBlock& block, const ShardLayout& layout, ShardExchange& exchange, dist::Communicator& ranks)
       : block_(block), layout_(layout), exchange_(exchange), ranks_(ranks) {}
-  /// Shards the weights from now on. Throws kOutOfMemory.
+  /// Shards the weights of layers from now on. Throws kOutOfMemory.
   void divide(const WeightWindow::Source& source, const Stream& stream, const TrainerConfig& config);
 
-  /// Gathers weights during a pass; null unless they are sharded.
+  /// Gathers weights layer by layer during a pass; null unless weights are sharded.
   WeightWindow* window() { return window_ ? &*window_ : nullptr; }
-  /// Call after writing all weights.
+  /// Must be called after all weights were written.
   void written();
-  /// Makes the block whole. A collective if it is not.
+  /// Gathers the weights that other ranks own, so that this rank holds all. A collective, unless it holds all
+  /// already.
   void fetch();
-  /// Compares written weights, and drops those of other ranks. A collective if something was written or fetched. Throws
-  /// kState naming a rank with different weights. what: names the call in messages.
+  /// After written(), compares the weights of all ranks; then drops the layers' weights that other ranks own.
+  /// A collective if weights were written or fetched. Throws kState naming a rank with different weights.
+  /// what: name of the call in messages.
   void settle(const char* what);
 
  private:

@@ -1,4 +1,4 @@
-// The head of a teacher, which computes the logits for a step's divergence.
+// The head matrix of a teacher model, which computes the teacher's logits for a step's divergence term.
 #pragma once
 
 #include <cstdint>
@@ -13,19 +13,20 @@
 
 namespace hone::trainer {
 
-/// Owns the matrix, the teacher's data for a micro-batch's rows, and the scratch of the divergence, in the stream's
-/// memory.
+/// Owns, in the stream's memory, the teacher's head matrix, the teacher's data for a micro-batch's rows, and
+/// the scratch of the divergence.
 class TeacherHead {
  public:
-  /// w: [rows, width] in host memory; softcap: cap of its logits, or 0. Throws kOutOfMemory: the previous head is then
-  /// lost; kShape for a width that is not a multiple of 8 on a GPU, kUnsupported for a cap there.
+  /// Sets the matrix. w: [rows, width] in host memory; softcap: cap of its logits, or 0. Throws kOutOfMemory,
+  /// after which there is no head; on a GPU kShape if the width is not a multiple of 8, kUnsupported for a
+  /// softcap.
   void set(const Stream& stream, const float* w, int64_t rows, int64_t width, float softcap);
-  /// Does nothing for a step without a divergence. Throws kConfig for a beta outside [0, 1]; kShape if the batch has no
-  /// teacher data, ids outside the student's `vocabulary`, or hidden states of another width than the head, or the head
-  /// has fewer tokens.
+  /// Checks a batch's teacher data; does nothing for a step without a divergence. Throws kConfig for a beta
+  /// outside [0, 1]; kShape if the batch has no teacher data, ids outside the student's `vocabulary`, or
+  /// hidden states of another width than the head's, or if the head has fewer tokens than `vocabulary`.
   void check(const TrainingBatch& batch, const StepOptions& options, int64_t vocabulary) const;
-  /// The divergence for rows of a micro-batch, given as indices of the batch's counted tokens. Valid until
-  /// the next call, before which its readers must have finished.
+  /// The arguments of the divergence kernel for rows of a micro-batch, given as indices among the batch's
+  /// loss tokens. Valid until the next call, before which kernels that read it must have finished.
   kernels::Divergence of(const Stream& stream, const TrainingBatch& batch, const StepOptions& options, std::span<const int32_t> rows,
                          int64_t vocabulary);
 
@@ -39,10 +40,11 @@ class TeacherHead {
   float softcap_ = 0;
 };
 
-/// A divergence's arguments for some of its rows.
+/// The arguments of a divergence, restricted to some of its rows.
 kernels::Divergence rows_of(kernels::Divergence all, const model::RowRange& some);
 
-/// Checks the arguments of a scoring pass. Throws kConfig if it is not positive, or k is outside [0, V].
+/// Checks the arguments of a scoring pass. Throws kConfig if the temperature is not positive, or k is outside
+/// [0, V].
 void check_scoring(float temperature, const TokenScores& scores, const model::ModelConfig& config);
 
 }  // namespace hone::trainer

@@ -1,4 +1,4 @@
-// The whole gradients of the trained tensors.
+// Gradients of all trained tensors, not sharded.
 #pragma once
 
 #include <optional>
@@ -9,16 +9,18 @@
 
 namespace hone::trainer {
 
-/// Gradients of all parameters, or of the adapters only. Allocated on first use: scoring and publishing need none.
+/// Gradients of all parameters, or of the adapters only. Allocated on first use, since scoring and publishing
+/// need none.
 class TrainedGradients {
  public:
-  /// adapters: those that are trained, or null. All must outlive this.
+  /// adapters: the trained adapters, or null if all parameters are trained. All arguments must outlive this
+  /// object.
   TrainedGradients(const Stream& stream, const model::ModelConfig& config, const model::Adapters* adapters)
       : stream_(stream), config_(config), adapters_(adapters) {}
 
-  /// Throws kOutOfMemory.
+  /// Returns the gradients; allocates them first if needed. Throws kOutOfMemory.
   model::TensorBlock& block();
-  /// Where a backward adds gradients.
+  /// The gradients as the targets of a backward.
   model::Gradients views();
 
  private:
@@ -27,7 +29,7 @@ class TrainedGradients {
   const model::Adapters* adapters_;
   std::optional<model::Parameters> all_;
   std::optional<model::TensorBlock> of_adapters_;
-  Arena unused_;  // gradients of frozen norms, discarded
+  Arena unused_;  // written by kernels as the gradients of frozen norms; never read
 };
 
 }  // namespace hone::trainer

@@ -1,4 +1,5 @@
-// The parts of a trainer that differ between a single process (LocalStep) and ranks that divide the work (DividedStep).
+// TrainingStep: what a trainer does differently in a single process (LocalStep) and on ranks that divide the
+// work (DividedStep).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace hone::trainer {
 
-/// State that a step reads and writes.
+/// The trainer's state that a step reads and writes. References must stay valid.
 struct StepParts {
   const Stream& stream;
   Trained trained;
@@ -28,7 +29,8 @@ struct StepParts {
   Update& update;
 };
 
-/// The calls of a step, in order: begin, compute, apply. All ranks make each call together, with equal data.
+/// A step calls begin, compute and apply, in this order. All ranks make each call together, with equal
+/// arguments.
 class TrainingStep {
  public:
   using Work = std::function<void()>;
@@ -37,53 +39,57 @@ class TrainingStep {
   virtual ~TrainingStep() = default;
 
   // ---- weights
-  /// The packed current weights for passes of this process. Throws kOutOfMemory.
+  /// The packed current weights, and their transposed head, for this process's passes. Throw kOutOfMemory.
   virtual const model::WeightSnapshot& forward_weights() = 0;
   virtual const kernels::PackedMatrix& transposed_head() = 0;
-  /// Makes the weights whole in this process.
+  /// Gathers the weights, so that this process holds all of them.
   virtual void fetch_weights() = 0;
-  /// Call after writing to the weights.
+  /// Must be called after the weights were written to.
   virtual void weights_changed() = 0;
-  /// The ranks that share a micro-batch with this one, or null.
+  /// The team of ranks that share this rank's micro-batches, or null.
   virtual SequenceRanks* team() = 0;
 
   // ---- gradients
   // Where a backward adds the gradients of each row block.
   virtual std::vector<model::Gradients> gradients() = 0;
-  /// This process's own, whole gradients. Throws kUnsupported, naming the call, if no rank has them whole.
+  /// Gradients of this process's micro-batches, for all trained tensors. Throws kUnsupported, naming the
+  /// call, if gradients are sharded.
   virtual model::TensorBlock& own_gradients(const char* call) = 0;
-  /// Gradients of the last step, before clipping. Throws kUnsupported with ranks.
+  /// Gradients of the last step, summed and before clipping. Throws kUnsupported if ranks divide the work.
   virtual const model::TensorBlock& summed_gradients() = 0;
-  /// Sum of squares of the gradients that `train` adds to its argument.
+  /// Sum of squares of the gradients that `train` adds to the gradients it is passed.
   virtual double squares(const std::function<void(std::vector<model::Gradients>)>& train) = 0;
 
   // ---- a step
-  // Runs `prepare`, which may throw without changing anything.
+  // Runs `prepare`, which may throw before anything has changed, and checks the inputs of the step.
   virtual void begin(const Work& prepare, const TrainingBatch& batch, const StepOptions& options) = 0;
-  /// Trains the micro-batches by `train`, which adds to gradients(). Losses and report then cover all ranks.
+  /// Calls `train` for each micro-batch of this process, which adds to gradients(). Losses and report then
+  /// cover all ranks.
   virtual void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Pass& train, StepLosses& losses,
                        StepReport& report) = 0;
-  /// Takes the optimizer's step as Update::apply does.
+  /// Makes the optimizer's update: Update::apply, or ShardedOptimizer::apply.
   virtual void apply(const StepOptions& options, StepReport& report) = 0;
-  /// The first of S sequences for which is_bad is true, or -1.
+  /// The first of S sequences for which is_bad is true on any rank, or -1.
   virtual int64_t first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) = 0;
-  /// Scores the micro-batches, which `prepare` fills, by `score`, which writes to `scores`.
+  /// Calls `score`, which writes to `scores`, for each micro-batch of this process; `prepare` fills `all`
+  /// first.
   virtual void score(const Work& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
                      const Pass& score, const TokenScores& scores) = 0;
 
   // ---- optimizer and checkpoints
-  /// Drops moments and step counter. Throws what check_optimizer and check_sharding throw.
+  /// Drops moments and step counter. Throws the errors of check_optimizer and check_sharding.
   virtual void reset_optimizer(const TrainerConfig& config) = 0;
   virtual CheckpointDraft draft(const std::string& extra, const model::AdapterConfig& adapters) = 0;
   virtual void write(const std::string& directory, const CheckpointDraft& draft) = 0;
-  /// Fills weights and moments. Throws what CheckpointReader throws.
+  /// Reads weights and moments. Throws the errors of CheckpointReader.
   virtual CheckpointState read(const std::string& directory, const model::AdapterConfig& adapters) = 0;
-  /// Runs `work`. what: names the call in messages; if one rank throws, all do.
+  /// Runs `work` on every rank; if it throws on one rank, all ranks throw. what: name of the call in
+  /// messages.
   virtual void together(const char* what, const Work& work) = 0;
 };
 
-/// ranks: the group, or null. All must outlive it. Throws kConfig if config and ranks do not fit, and the errors of
-/// ShardedStep.
+/// Makes a LocalStep or a DividedStep. ranks: the group, or null. All arguments must outlive it. Throws
+/// kConfig if config and ranks do not fit, and the errors of ShardedStep.
 std::unique_ptr<TrainingStep> make_step(const StepParts& parts, const TrainerConfig& config, dist::Communicator* ranks);
 
 }  // namespace hone::trainer

@@ -1,4 +1,4 @@
-// Applies a step's gradients to the weights: norms, clipping, the optimizer.
+// Applies a step's gradients to the weights: gradient norms, clipping, the optimizer's update.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace hone::trainer {
 
-/// Bytes of an Update in the stream's memory in addition to its optimizer. trained: elements of the
-/// parameters that it updates.
+/// Bytes of an Update in the stream's memory, its optimizer excluded. trained: number of trained elements.
 int64_t update_bytes(const Stream& stream, const model::ModelConfig& model, int64_t trained);
 
-/// Owns the optimizer. The first update makes it: a trainer that only scores or publishes needs no moments.
+/// Owns the optimizer, which is created by the first update, since a trainer that only scores or publishes
+/// needs no moments.
 class Update {
  public:
-  /// Throws kConfig naming the field of the optimizer. `parameters` must outlive this.
+  /// Throws kConfig naming an invalid field of the optimizer's config. `parameters` must outlive this object.
   Update(const Stream& stream, model::TensorBlock& parameters, const OptimizerConfig& config);
 
   const OptimizerConfig& config() const { return config_; }
@@ -28,8 +28,8 @@ class Update {
   /// Drops moments and step counter.
   void reset(const OptimizerConfig& config);
 
-  /// Updates parameters, moments and packs. If report.skipped is set, or if the norm of the gradients is not finite,
-  /// which sets it, nothing changes. Writes scale and norms to `report`; waits for them.
+  /// Updates parameters, moments and packed weights. Nothing changes if report.skipped is set, or if the norm
+  /// of the gradients is not finite, which sets it. Writes scale and norms to `report`, and waits for them.
   void apply(const model::TensorBlock& grads, const StepOptions& options, PackedWeights& weights, StepReport& report);
   /// Sum of squares of x [n] in the stream's memory; waits for it.
   double sum_of_squares(const TensorView& x);
@@ -42,7 +42,7 @@ class Update {
   model::TensorBlock& parameters_;
   OptimizerConfig config_;
   std::optional<Optimizer> optimizer_;
-  std::vector<int64_t> layer_of_;  // [tensors] each one's layer; L for tensors outside the layers
+  std::vector<int64_t> layer_of_;  // [tensors] layer of each tensor; L for tensors outside of layers
   SharedArrays sums_;
   Arena scratch_;
 };

@@ -14,34 +14,36 @@
 
 namespace hone::trainer {
 
-/// The kind of pass over the network.
+/// The kind of pass over the network: a forward alone, or a forward and a backward.
 enum class Pass : uint8_t { kForward, kTraining };
 
-/// Packed weights of one layer at a time, and of the tensors outside of layers, in the stream's memory. All ranks
-/// gather the same layers in the same order: 0 .. L - 1, and for a backward L - 2 .. 0; each while the previous one is
-/// computed. A rank that computes nothing makes the same collectives. On a GPU layers are transferred on a separate
-/// stream.
+/// Holds, in the stream's memory, the packed weights of one layer at a time, and of the tensors outside of
+/// layers. All ranks gather the same layers in the same order: 0 .. L - 1 for the forward, then L - 2 .. 0
+/// for a backward; each layer is gathered while the previous one is computed. A rank that computes nothing
+/// takes part in the same collectives. On a GPU layers are transferred on a separate stream.
 class WeightWindow final : public model::LayerWeights {
  public:
-  /// From `parameters`, in host memory, each rank reads its own shard of layers, and everything outside of them. All
-  /// must outlive this. Throws kOutOfMemory.
+  /// Where the weights come from: of `parameters`, in host memory, each rank reads its own shard of the
+  /// layers, and everything outside of layers. References must outlive the WeightWindow, whose constructor
+  /// throws kOutOfMemory.
   struct Source {
     const model::Parameters& parameters;
     const ShardLayout& layout;
     dist::Communicator& ranks;
-    bool in_teams = false;  // the stream may wait for other ranks during a pass
+    bool in_teams = false;  // during a pass the stream may wait for other ranks of a team
   };
   WeightWindow(const Stream& stream, const Source& source, DType storage, kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
 
-  /// Begins a pass and starts gathering its first layer. All ranks make this call and those below together.
+  /// Begins a pass and starts gathering its first layer. All ranks call it, and each method below, together.
   void begin(Pass pass);
   void forward(int64_t layer) override;
   void backward(int64_t layer) override;
-  /// Gathers the layers before that layer's backward without packing: for a rank that does not compute it.
+  /// Gathers every layer that comes before `layer` in the backward, without packing, on a rank that computes
+  /// no backward.
   void reach_backward(int64_t layer);
   /// Gathers the remaining layers of the pass.
   void end();
-  /// Call after the tensors outside of layers were written.
+  /// Must be called after the tensors outside of layers were written to.
   void ends_changed() { ends_stale_ = true; }
 
   const model::WeightSnapshot& packed() const { return *packed_; }
@@ -57,19 +59,20 @@ class WeightWindow final : public model::LayerWeights {
   model::LayerViews gathered(int64_t layer) const;
 
   Stream stream_;
-  Device ahead_;  // whose stream transfers layers
-  Event arrived_, unpacked_;  // a layer has arrived; its buffers have been read
+  Device ahead_;  // owns the stream that transfers layers
+  Event arrived_, unpacked_;  // recorded when a layer has arrived; when its buffers have been read
   Source from_;
   int64_t layers_;
   Arena memory_, head_memory_;
-  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // buffers to send, to receive, and the current layer
-  int64_t gathers_ = 0, done_ = 0;                           // layers that this pass gathers; has gathered
+  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // send buffer, receive buffer, current layer
+  int64_t gathers_ = 0, done_ = 0;                           // number of layers that this pass gathers, and
+                                                             // has gathered
   bool ends_stale_ = true;
   std::shared_ptr<model::WeightSnapshot> packed_;
   kernels::PackedMatrix transposed_head_;
 };
 
-/// Bytes that gathering takes, packed weights not included.
+/// Bytes that gathering takes, without the packed weights.
 int64_t weight_window_bytes(const ShardLayout& layout, int64_t layers);
 
 }  // namespace hone::trainer

@@ -11,37 +11,43 @@ namespace hone::model {
 /// To add an architecture: write archs/<name>.cc with these two functions and add its row in archs.cc.
 struct Architecture {
   const char* name;           // model_type in config.json, and ModelConfig::arch
-  const char* causal_class;   // "architectures" entry transformers loads it with; null for a wrapper
+  const char* causal_class;   // the "architectures" entry that transformers loads it with; null for a
+                              // vision-language wrapper
   void (*parse)(ConfigFields& fields, ModelConfig& config);
-  void (*write)(const ModelConfig& config, Json& json);  // null for a wrapper: saved as its text model
+  void (*write)(const ModelConfig& config, Json& json);  // null for a wrapper, whose checkpoints are saved as
+                                                         // those of its text model
   bool mixture = false;
 };
 
-/// Whether the table has this model_type and it is a mixture of experts.
+/// Whether the table has this model_type and the model is a mixture of experts.
 bool is_supported_mixture(const std::string& name);
-/// Throws kUnsupported naming the type and listing the table.
+/// Throws kUnsupported naming the type and listing the types in the table.
 const Architecture& find_architecture(const std::string& name, const char* where);
 
-/// Sizes, rope, norm, activation and tying: what all Llama-like decoders share. A field that the file lacks keeps the
-/// value that the architecture has set in `config`. Reads both the transformers-4 (rope_theta, rope_scaling) and the
-/// transformers-5 (rope_parameters) style. partial_rotary: whether partial_rotary_factor may be below 1.
+/// Reads the fields that all Llama-like decoders share: sizes, rope, norm, activation and weight tying. A
+/// field that the file lacks keeps the value that the architecture has set in `config`. Reads both the
+/// transformers-4 (rope_theta, rope_scaling) and the transformers-5 (rope_parameters) style. partial_rotary:
+/// whether partial_rotary_factor may be below 1.
 void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotary = false);
-/// Reads sliding_window: 0 if null; config's own value if absent. kConfig if negative or beyond 32 bits.
+/// Reads sliding_window: returns 0 if it is null and config.sliding_window if it is absent. Throws kConfig if
+/// it is negative or exceeds 32 bits.
 int32_t parse_window(ConfigFields& fields, const ModelConfig& config);
-/// Reads which layers have the window: layer_types, or `slides(layer)` without that field.
+/// Reads which layers have a sliding window: from layer_types, or from `slides(layer)` if the file lacks that
+/// field.
 void parse_layer_types(ConfigFields& fields, ModelConfig& config, const std::function<bool(int64_t layer)>& slides);
-/// layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen writes them.
+/// Reads layer_types, sliding_window, use_sliding_window and max_window_layers as Qwen's files have them.
 void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
-/// Parses a text model's own object and gathers its problems; does not call check(). Throws for a missing or unknown
-/// model_type and for a mixture of experts that is not in the table.
+/// Parses the JSON object of a text model and gathers its problems; does not call check(). Throws for a
+/// missing or unknown model_type and for a mixture of experts that is not in the table.
 ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigProblems& problems);
 
-/// The transformers-5 fields shared by every row.
+/// Writes the transformers-5 fields that all architectures share.
 void write_decoder(const ModelConfig& config, Json& json);
-/// rope_parameters, one object for layers with a window (sliding_theta) and one for those without.
+/// Writes rope_parameters as two objects: one for layers with a sliding window (sliding_theta), one for other
+/// layers.
 void write_rope_by_layer(const ModelConfig& config, Json& json);
 void write_window(const ModelConfig& config, Json& json);
-/// "sliding_attention" or "full_attention" for each layer.
+/// Writes layer_types: "sliding_attention" or "full_attention" for each layer.
 void write_layer_types(const ModelConfig& config, Json& json);
 
 namespace archs {
