@@ -14,7 +14,8 @@ namespace hone::addon {
 class EngineObject : public Napi::ObjectWrap<EngineObject> {
  public:
   static Napi::Function define(Napi::Env env);
-  /// The engine behind a JavaScript object of this class, from any copy of the addon; throws kConfig for anything else.
+  /// The engine of a JavaScript object of this class, from any copy of the addon; throws kConfig for any
+  /// other value.
   static EngineObject& from(const Napi::Value& value);
   /// The thread of an engine that shall receive weights of `model`; throws kConfig, naming `what`, if the
   /// engine has another model.

@@ -17,7 +17,7 @@ enum class Sharing { kAlone, kRows, kOps };
 /// Bytes of all packed weights, and of the largest part that rows pass through at once (a layer, or the
 /// head).
 struct WeightBytes {
-  static constexpr int64_t kCache = 32 << 20;  // about a last-level cache
+  static constexpr int64_t kCache = 32 << 20;  // about the size of a last-level cache
   int64_t total, largest;
   bool fit_cache() const { return total <= kCache; }
 };

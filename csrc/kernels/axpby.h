@@ -1,4 +1,4 @@
-// One matrix scaled and added to another: embeddings and residual branches with factors of their own.
+// Adds a scaled matrix to another one: for models with scaled embeddings and residual branches.
 #pragma once
 
 #include "core/stream.h"
@@ -6,7 +6,7 @@
 
 namespace hone::kernels {
 
-/// y = a x + b y, elementwise. R rows of width C. b = 0: y is only written; x and y may be the same matrix.
+/// y = a x + b y, elementwise. R rows of width C. With b = 0, y is not read. x and y may be the same matrix.
 struct AxpbyArgs {
   TensorView x;  // [R, C] activation in, strided rows
   float a = 1.0f;

@@ -7,8 +7,8 @@
 
 namespace hone::kernels {
 
-/// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. On the CPU throws kShape naming the token if an id is
-/// outside [0, V); on a GPU ids are trusted, because checking them would mean waiting.
+/// x[t] = table[ids[t]]. T tokens, V vocabulary, C width. On the CPU throws kShape naming the token if an id
+/// is outside [0, V); on a GPU ids are not checked, since that would mean waiting for the GPU.
 struct EmbeddingArgs {
   TensorView ids;    // [T]    i32 in
   TensorView table;  // [V, C] f32 in; on a GPU also bf16
@@ -16,7 +16,7 @@ struct EmbeddingArgs {
 };
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 
-/// The same from a table that is a packed f32 matrix [V, C], as a tied head is. CPU only.
+/// Embedding from a table that is a packed f32 matrix [V, C], such as a tied head. CPU only.
 struct PackedEmbeddingArgs {
   TensorView ids;  // [T]    i32 in
   PackedMatrix w;
@@ -24,8 +24,9 @@ struct PackedEmbeddingArgs {
 };
 void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args);
 
-/// dtable[ids[t]] += dx[t], each row of dtable in ascending t: the same bits for any number of threads.
-/// A GPU compares the ids of every pair of tokens: T^2 C / 2048 comparisons. Ids are checked as above.
+/// dtable[ids[t]] += dx[t]; each row of dtable sums in ascending t, so that bits are the same for any number
+/// of threads. A GPU compares the ids of every pair of tokens: T^2 C / 2048 comparisons. On the CPU throws
+/// kShape for an id outside [0, V).
 struct EmbeddingGradArgs {
   TensorView ids;     // [T]    i32 in
   TensorView dx;      // [T, C] activation in

@@ -12,32 +12,38 @@ namespace hone::kernels {
 
 /// Scoring and selection of experts. E experts, of which k are chosen for a row.
 struct Routing {
-  bool sigmoid = false;     // a score is the sigmoid of its logit; otherwise the softmax over all E
-  bool normalized = false;  // weights are the chosen scores over their sum, otherwise the scores themselves
-  float scaling = 1.0f;     // weights are multiplied by it
-  int64_t groups = 1, chosen_groups = 1;  // of E / groups neighbours each; experts of other groups are not chosen
+  bool sigmoid = false;     // a score is the sigmoid of its logit; otherwise scores are the softmax over all
+                            // E logits
+  bool normalized = false;  // weights are the chosen scores divided by their sum; otherwise the scores
+                            // themselves
+  float scaling = 1.0f;     // factor of all weights
+  int64_t groups = 1, chosen_groups = 1;  // each group has E / groups consecutive experts; only experts of
+                                          // chosen groups can be chosen
 };
 
-/// Scores E experts for R rows and chooses k: the highest scores, for equal ones the lower index. The correction is
-/// added to scores for the comparison only, not in weights. A group's score is the sum of its two highest. Chosen
-/// experts are in ascending order, regardless of their scores, so that sums over them have one order. A row's result
-/// depends on its logits alone: the same bits on every instruction set.
-/// Source: Fedus et al., Switch Transformers; DeepSeek-V3, sections 2.1.2 and 2.1.4 (sigmoid, groups, correction).
+/// Computes scores of E experts for R rows and chooses k experts per row: the highest scores, the lower index
+/// if scores are equal. The correction is added to scores for the comparison only, not to weights. A group's
+/// score is the sum of its two highest scores. Chosen experts are listed in ascending order, so that sums
+/// over them have a fixed order. A row's result depends only on its logits, with the same bits on every
+/// instruction set. Source: Fedus et al., Switch Transformers; DeepSeek-V3, sections 2.1.2 and 2.1.4
+/// (sigmoid, groups, correction).
 struct RouteArgs {
   TensorView scores;      // [R, E] f32 in: logits; out: scores
   TensorView correction;  // [E] f32 in, or empty
   TensorView experts;     // [R, k] i32 out
   TensorView weights;     // [R, k] f32 out
   Routing how;
-  /// `experts` are in: k ascending ones a row, whose weights are computed as of chosen ones. A row whose first is -1 chooses.
+  /// True: `experts` is an input, k ascending experts per row, and only weights are computed. A row whose
+  /// first expert is -1 chooses as usual.
   bool given = false;
-  int64_t* replaced = nullptr;  // or null: += how many given rows would have chosen others
+  int64_t* replaced = nullptr;  // null, or incremented by the number of given experts that the row would not
+                                // have chosen
 };
 void route(const Stream& stream, const RouteArgs& args);
 
-/// The gradient of weights to the logits. Which experts are chosen has none.
+/// Gradient of route's weights with respect to the logits; the choice of experts has no gradient.
 struct RouteGradArgs {
-  TensorView scores;    // [R, E] f32 in, of route
+  TensorView scores;    // [R, E] f32 in, scores that route computed
   TensorView experts;   // [R, k] i32 in
   TensorView dweights;  // [R, k] f32 in
   TensorView dlogits;   // [R, E] f32 out; may alias scores
@@ -45,16 +51,16 @@ struct RouteGradArgs {
 };
 void route_grad(const Stream& stream, const RouteGradArgs& args);
 
-/// Sorts the R k pairs of row and expert by expert, then by row.
+/// Sorts the R k pairs (row, expert) by expert, then by row.
 struct GroupRowsArgs {
   TensorView experts;  // [R, k] i32 in
-  TensorView begins;   // [E + 1] i32 out: expert e has the pairs from begins[e] to begins[e + 1]
-  TensorView rows;     // [R k] i32 out: the row of a pair
-  TensorView pairs;    // [R, k] i32 out: the place of a row's pairs in that order
+  TensorView begins;   // [E + 1] i32 out: expert e has pairs begins[e] to begins[e + 1] - 1
+  TensorView rows;     // [R k] i32 out: row of each pair
+  TensorView pairs;    // [R, k] i32 out: index, in the sorted order, of each of a row's pairs
 };
 void group_rows(const GroupRowsArgs& args);
 
-/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of expert e, with the bits of `linear`.
+/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of each expert e, with the bits of `linear`.
 struct ExpertsLinearArgs {
   TensorView x;       // [R k, K] f32 in
   TensorView begins;  // [E + 1] i32 in
@@ -64,7 +70,8 @@ struct ExpertsLinearArgs {
 };
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
 
-/// dW_e += dy^T x over the pairs of expert e whose row is in [first_row, last_row), as linear_grad_weight adds them.
+/// dW_e += dy^T x over the pairs of expert e whose row is in [first_row, last_row), in the order of
+/// linear_grad_weight.
 struct ExpertsGradWeightArgs {
   TensorView dy;      // [R k, N] f32 in
   TensorView x;       // [R k, K] f32 in
@@ -76,7 +83,8 @@ struct ExpertsGradWeightArgs {
 };
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
 
-/// dbias_e += sum over the rows r in [first_row, last_row) that chose e, ascending, of dy at their pair, times their weight.
+/// dbias_e += sum of weight x dy over the pairs of expert e whose row is in [first_row, last_row), rows
+/// ascending.
 struct ExpertsGradBiasArgs {
   TensorView dy;       // [R k, N] f32 in
   TensorView experts;  // [R, k] i32 in
@@ -87,7 +95,8 @@ struct ExpertsGradBiasArgs {
 };
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args);
 
-/// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending, each product rounded before it is added.
+/// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending; each product is rounded before it is
+/// added.
 struct CombineRowsArgs {
   TensorView from;     // [R k, C] f32 in
   TensorView pairs;    // [R, k] i32 in
@@ -96,9 +105,9 @@ struct CombineRowsArgs {
 };
 void combine_rows(const Stream& stream, const CombineRowsArgs& args);
 
-/// Of y = sum over j of weights[r, j] outputs[pairs[r, j]]: dweights[r, j] = dproduct . product of the pair; then both
-/// rows that are given beside are multiplied by the pair's weight. With the biases of what makes outputs of products, they are
-/// part of y: dweights gets doutputs . bias too.
+/// Gradient of y[r] = sum over j of weights[r, j] outputs[pairs[r, j]] with respect to the weights:
+/// dweights[r, j] = dproduct . product of the pair; if the outputs have a bias, doutputs . bias is added.
+/// Then the pair's rows of `product` and of `beside` are multiplied by the pair's weight.
 struct WeighPairsArgs {
   TensorView pairs;     // [R, k] i32 in
   TensorView weights;   // [R, k] f32 in

@@ -1,4 +1,4 @@
-// Rows by index: packing the rows that an objective reads, and their gradients back to their places.
+// Gathers rows by index (those that an objective reads), and scatters their gradients back.
 #pragma once
 
 #include "core/stream.h"
@@ -6,8 +6,8 @@
 
 namespace hone::kernels {
 
-/// to[r] = from[rows[r]]. R rows of width C out of T; any dtype of 2 or 4 bytes, the same on both sides.
-/// rows is trusted to be in [0, T).
+/// to[r] = from[rows[r]]. R rows of width C out of T; any dtype of 2 or 4 bytes, equal for both. rows must be
+/// in [0, T) (not checked).
 struct GatherRowsArgs {
   TensorView from;  // [T, C] in, strided rows
   TensorView rows;  // [R]    i32 in
@@ -15,7 +15,8 @@ struct GatherRowsArgs {
 };
 void gather_rows(const Stream& stream, const GatherRowsArgs& args);
 
-/// to[rows[r]] = from[r], every other row of `to` is 0. rows is trusted to ascend strictly in [0, T).
+/// to[rows[r]] = from[r]; every other row of `to` becomes 0. rows must ascend strictly within [0, T) (not
+/// checked).
 struct ScatterRowsArgs {
   TensorView from;  // [R, C] in, strided rows
   TensorView rows;  // [R]    i32 in

@@ -1,5 +1,5 @@
-// Attention's output gate: a projection computes a gate for every query head; the head's attention output is multiplied
-// by its sigmoid.
+// Attention's output gate: a projection computes a gate for every query head, and the head's attention output
+// is multiplied by the gate's sigmoid.
 #pragma once
 
 #include "core/stream.h"
@@ -7,17 +7,17 @@
 
 namespace hone::kernels {
 
-/// A row of H query heads, each followed by its gate, then the other columns (k, v), as two matrices: q with the rest;
-/// the gates.
+/// Two layouts of a row of H query heads, their gates and further columns (k, v). joined: each head is
+/// followed by its gate. heads and gates: the gates are in a separate matrix.
 struct GatedHeads {
   TensorView joined;  // [R, (2H)D + n] f32: q_0 | gate_0 | q_1 | .. | rest
   TensorView heads;   // [R, HD + n] f32:    q_0 | q_1 | .. | rest
   TensorView gates;   // [R, HD] f32
   int64_t head_dim = 0;
 };
-/// Writes heads and gates.
+/// Reads joined, writes heads and gates.
 void split_gated_heads(const Stream& stream, const GatedHeads& args);
-/// The inverse: writes joined.
+/// Reads heads and gates, writes joined.
 void join_gated_heads(const Stream& stream, const GatedHeads& args);
 
 /// y = x sigmoid(gate).
@@ -41,7 +41,8 @@ struct RowGateArgs {
 };
 void row_gate(const Stream& stream, const RowGateArgs& args);
 
-/// Gradient of y = x s, s = sigmoid(gate), from s dy: dgate = (1 - s) (s dy . x); also x <- x s.
+/// Gradient of y = x s, s = sigmoid(gate), given s dy: dgate = (1 - s) (s dy . x). Also overwrites x with x
+/// s.
 struct RowGateGradArgs {
   TensorView gate;   // [R, 1] f32 in
   TensorView gated;  // [R, N] f32 in: s dy

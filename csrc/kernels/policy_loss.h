@@ -1,4 +1,4 @@
-// Every objective as per-token coefficients: from log-probabilities to dLoss/dlogprob and dLoss/dentropy.
+// Policy objectives as per-token coefficients: from log-probs to dLoss/dlogprob and dLoss/dentropy.
 #pragma once
 
 #include "core/stream.h"
@@ -6,8 +6,9 @@
 
 namespace hone::kernels {
 
-/// Formulas in docs/reference/recipe.md; N sequences in the step (over all micro-batches), n_i counted tokens of
-/// sequence i, rho_t = exp(new - behavior), s_i = exp(mean_t log rho_t), c(x, A) = min(x A, clip(x) A).
+/// Formulas are in docs/reference/recipe.md. N: sequences in the step (over all micro-batches); n_i: counted
+/// tokens of sequence i; rho_t = exp(new - behavior); s_i = exp(mean_t log rho_t); c(x, A) = min(x A, clip(x)
+/// A).
 enum class Objective : uint8_t {
   kGspo,              // -(w_i) c(s_i, A_i)                      sequence ratio; w_i by SequenceWeight
   kGrpo,              // -(1/groups)(1/|g|)(1/n_i) sum_t c(rho_t, A_i)
@@ -23,19 +24,21 @@ enum class Objective : uint8_t {
   kCustom,            // the caller gives a loss per sequence and a slope per token
   kSupervised,        // -(1/sum n) sum_t new_t
 };
-enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as PipelineRL runs
+enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as in PipelineRL
 
-/// Contribution of the KL term for a token, d = ref - new; for k1 and k3 its mean over samples of the policy is
-/// KL(policy || reference), for k2 the gradient of that mean is the KL's.
+/// The KL term of a token, d = ref - new. For k1 and k3 its mean over samples of the policy is KL(policy
+///
+/// reference); for k2 the gradient of its mean is that of the KL.
 enum class KlEstimator : uint8_t {
   kK1,  // -d
   kK2,  // d^2 / 2
   kK3,  // exp(d) - d - 1
 };
 
-/// A constant w_t for every token's term, where the trainer's weights would not have sampled as the engine did:
-/// q_t = exp(proximal - behavior), Q_i the product of q_t over the counted tokens of sequence i, g_i their geometric mean.
-/// mu = exp(behavior) and p = exp(new) are the sampled token's probabilities, D(mu, p) = mu log(mu/p) + (1-mu) log((1-mu)/(1-p)).
+/// Importance correction: a constant factor w_t of every token's term, for trainer weights that would not
+/// have sampled as the engine did. q_t = exp(proximal - behavior), Q_i the product of q_t over the counted
+/// tokens of sequence i, g_i their geometric mean. mu = exp(behavior) and p = exp(new) are the sampled
+/// token's probabilities; D(mu, p) = mu log(mu/p) + (1-mu) log((1-mu)/(1-p)).
 enum class Correction : uint8_t {
   kNone,           // w_t = 1
   kTis,            // w_t = clip(q_t, low, high)
@@ -44,10 +47,11 @@ enum class Correction : uint8_t {
   kSequenceMask,   // w_t = Q_i where low <= Q_i <= high, else 0
   kGeometricMask,  // w_t = q_t where low <= g_i <= high, else 0
   kDppoTv,         // w_t = q_t, or 0 where A_t < 0 and mu - p > low, or A_t > 0 and p - mu > high
-  kDppoKl,         // w_t = q_t, or 0 where that side of mu is p's, and D(mu, p) is above low, or high
+  kDppoKl,         // w_t = q_t, or 0 where A_t < 0, p < mu and D(mu, p) > low, or A_t > 0, p > mu and D(mu,
+                   // p) > high
 };
 
-/// The totals of the step that losses are divided by; the same for each of its micro-batches.
+/// Totals of the step by which losses are divided; equal for all of its micro-batches.
 struct StepNormalizer {
   int64_t sequences = 1;       // N, including those that are empty or left out of the batch
   int64_t groups = 1;
@@ -60,16 +64,19 @@ struct StepNormalizer {
 ///   a_t = dL/dnew_t = policy term + kl k'(new_t) w_t,   b_t = dL/dH_t = -entropy_coef w_t,
 ///   w_t = 1/(N n_i) (uniform) or 1/N (length); 0 where masked out. k by KlEstimator.
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
-/// token_weights multiply the policy term of each token, as a correction's w_t do; `weights` gets w_t alone.
-/// token_penalties beta_t add beta_t |log rho_t|, with the factors of the policy term except its weights.
-/// clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at an edge the gradient
-/// flows. GMPO's x is 1 + log rho_t, and a token whose gradient stopped is still a factor of the mean.
+/// Sums are f64; outputs are overwritten. A sequence without counted tokens has ratio 1, loss 0 and
+/// coefficients 0. token_weights multiply the policy term of each token, as a correction's w_t do; `weights`
+/// gets only w_t. token_penalties beta_t add beta_t
+/// log rho_t
+/// , with the factors of the policy term except token_weights and w_t. clipped: A > 0 and x > 1 + clip_high,
+/// or A < 0 and x < 1 - clip_low (strict); at equality the gradient flows. For GMPO x is 1 + log rho_t, and a
+/// clipped token still is a factor of the mean.
 ///
-/// With a correction the ratios above are relative to `proximal` instead of `behavior`, and w_t multiplies a
-/// token's policy term. GSPO's is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no
-/// gradient; GMPO's likewise. Denominators, KL and entropy do not change. clipped is also 1 where clip() or
-/// the band changed a weight. Throws kConfig for a correction of the supervised objective, and of a custom
-/// one, which sees behavior itself.
+/// With a correction, ratios are relative to `proximal` instead of `behavior`, and w_t multiplies a token's
+/// policy term. GSPO's term is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no
+/// gradient; GMPO's is changed in the same way. Denominators, KL and entropy do not change. clipped is also 1
+/// where the correction clipped or zeroed a weight. Throws kConfig for a correction of the supervised
+/// objective, or of a custom one, which gets the behavior log-probs itself.
 /// Source: GSPO and GSPO-token (Zheng et al. 2025), Apriel-Reasoner eq. 2-3; GMPO (Zhao et al. 2025); SAPO
 /// (Gao et al. 2025); the others, and the corrections, as in docs/reference/recipe.md.
 struct PolicyLossArgs {
@@ -80,20 +87,23 @@ struct PolicyLossArgs {
   TensorView proximal_logprobs;   // [T] f32 in, the trainer's at the start of the step; with a correction only
   TensorView reference_logprobs;  // [T] f32 in; empty: no KL term
   TensorView entropies;           // [T] f32 in; used only to report and for entropy_coef != 0
-  TensorView mask;                // [T] u8 in, 1 on tokens the policy chose
+  TensorView mask;                // [T] u8 in, 1 for tokens that the policy sampled
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
-  TensorView token_advantages;    // [T] f32 in, replace `advantages` but in gspo and gmpo; ppo-clip needs it
+  TensorView token_advantages;    // [T] f32 in, used instead of `advantages`, except in gspo and gmpo;
+                                  // required by ppo-clip
   TensorView token_weights;       // [T] f32 in, constant; empty: 1
   TensorView token_penalties;     // [T] f32 in, constant; empty: 0
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
   TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
   TensorView a, b;                // [T] f32 out
-  TensorView ratios;              // [T] f32 out; gspo and gspo-token write s_i at every counted token; 0 elsewhere
-  TensorView clipped;             // [T] u8 out, likewise
-  TensorView weights;             // [T] f32 out, w_t, 0 where masked out; with a correction only
-  TensorView sequence_losses;     // [S] f64 out, sum is the loss of this micro-batch (policy + KL + entropy)
+  TensorView ratios;              // [T] f32 out; gspo and gspo-token write s_i for every counted token; 0 for
+                                  // tokens that do not count
+  TensorView clipped;             // [T] u8 out; 0 for tokens that do not count
+  TensorView weights;             // [T] f32 out, w_t; 0 where masked out; with a correction only
+  TensorView sequence_losses;     // [S] f64 out, whose sum is the loss of this micro-batch (policy + KL +
+                                  // entropy)
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
   float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo

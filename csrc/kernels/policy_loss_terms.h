@@ -1,4 +1,4 @@
-// The objectives' formulas for one sequence and one token, shared by CPU and GPU; private to policy_loss.
+// Formulas of the objectives for one sequence and one token, shared by CPU and GPU; internal to policy_loss.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace hone::kernels {
 
-/// PolicyLossArgs as pointers: null for empty views, and `behavior` is null when supervised.
+/// PolicyLossArgs as pointers, which are null for empty views; `behavior` is null if supervised.
 struct PolicyTokens {
   Objective objective;
   SequenceWeight sequence_weight;
@@ -28,23 +28,23 @@ struct PolicyTokens {
   double* losses;
 
   HONE_HOST_DEVICE bool corrected() const { return correction != Correction::kNone; }
-  /// Log-prob difference of the objective's ratio.
+  /// Logarithm of the importance ratio that the objective uses.
   HONE_HOST_DEVICE double log_ratio(int64_t t) const {
     const float* old = corrected() ? proximal : behavior;
     return old ? double(logprob[t]) - double(old[t]) : 0.0;
   }
-  /// log q_t.
+  /// log q_t: how far the trainer's log-prob is from the engine's.
   HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
-  /// True if tokens have different weights, so that a sequence's term is not shared evenly.
+  /// True if tokens of a sequence may have different weights.
   HONE_HOST_DEVICE bool weighted() const { return corrected() || token_weight; }
-  /// True if all tokens of a sequence share one term.
+  /// True if all tokens of a sequence share one objective term.
   HONE_HOST_DEVICE bool by_sequence() const { return objective == Objective::kGspo || objective == Objective::kGmpo; }
   HONE_HOST_DEVICE bool has_sequence_ratio() const { return objective == Objective::kGspo || objective == Objective::kGspoToken; }
-  /// True if gmpo's bound applies to a token of sequence i, as in the minimum of clip().
+  /// True if gmpo's bound applies to a token of sequence i, as in c(x, A) = min(x A, clip(x) A).
   HONE_HOST_DEVICE bool is_bounded(int64_t i, double log_ratio) const {
     return (advantage[i] > 0 && log_ratio > high) || (advantage[i] < 0 && log_ratio < low);
   }
-  /// The quantity averaged over sequence i for its ratio.
+  /// The value whose mean over sequence i gives its ratio.
   HONE_HOST_DEVICE double averaged_log_ratio(int64_t i, int64_t t) const {
     const double x = log_ratio(t);
     return objective != Objective::kGmpo || !is_bounded(i, x) ? x : x > high ? high : low;
@@ -90,26 +90,27 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   return p;
 }
 
-/// One objective term to be minimised, before its weight: value, slope in new_t, and whether it was clipped.
+/// One objective term, to be minimised, without its weight: value, slope with respect to new_t, and whether
+/// it was clipped.
 struct PolicyTerm {
   double value, slope;
   bool clipped;
 };
 
-/// NaN stays NaN, which std::clamp does not promise.
+/// Clips x; NaN stays NaN, which std::clamp does not guarantee.
 HONE_HOST_DEVICE inline double clip_ratio(double x, double low, double high) { return x > high ? high : x < low ? low : x; }
 
-/// -min(x A, clip(x) A); dx is the slope of x in new_t.
+/// -min(x A, clip(x) A); dx is the slope of x with respect to new_t.
 HONE_HOST_DEVICE inline PolicyTerm clipped_minimum(double x, double dx, double advantage, double low, double high) {
   const bool clipped = (advantage > 0 && x > high) || (advantage < 0 && x < low);
   return {-(clipped ? clip_ratio(x, low, high) : x) * advantage, clipped ? 0.0 : -dx * advantage, clipped};
 }
 
-/// -(4/tau) sigmoid(tau (x - 1)) A, whose slope at x = 1 is that of x A.
+/// SAPO's term -(4/tau) sigmoid(tau (x - 1)) A, whose slope at x = 1 is that of -x A.
 HONE_HOST_DEVICE inline PolicyTerm gated(double x, double tau, double advantage) {
   const double u = tau * (x - 1.0), e = exp(-fabs(u)), other = e / (1.0 + e);  // sigmoid(-|u|)
   const double gate = u < 0 ? other : 1.0 - other;
-  const double slope = e == 0.0 ? 0.0 : 4.0 * other * (1.0 - other) * x;  // where x overflowed too
+  const double slope = e == 0.0 ? 0.0 : 4.0 * other * (1.0 - other) * x;  // also where x has overflowed
   return {-4.0 / tau * gate * advantage, -slope * advantage, false};
 }
 
@@ -138,7 +139,7 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
   return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
 }
 
-/// The factor of every term of sequence i with n counted tokens.
+/// The factor of every term of sequence i, which has n counted tokens.
 HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, int64_t n) {
   const double sequences = double(p.step.sequences);
   const bool by_length = p.sequence_weight == SequenceWeight::kLength;
@@ -160,19 +161,20 @@ HONE_HOST_DEVICE inline double sequence_scale(const PolicyTokens& p, int64_t i, 
   return 1.0 / sequences;
 }
 
-/// A correction's weight, and whether clip() or the band changed it.
+/// A correction's weight, and whether the correction clipped or zeroed it.
 struct CorrectionWeight {
   double value;
   bool changed;
 };
 
-/// Makes x a weight: clips it, or replaces it by 0 outside the band if `masks`. NaN stays NaN.
+/// Turns x into a weight: clips it to the correction's bounds or, if `masks`, replaces it by 0 outside of
+/// them. NaN stays NaN.
 HONE_HOST_DEVICE inline CorrectionWeight bounded_weight(const PolicyTokens& p, double x, bool masks) {
   const bool outside = x > p.weight_high || x < p.weight_low;
   return {outside && masks ? 0.0 : clip_ratio(x, p.weight_low, p.weight_high), outside};
 }
 
-/// The weight that all tokens of a sequence share; for the geometric mask only whether they pass.
+/// The weight that all tokens of a sequence share; for the geometric mask, whether the sequence passes.
 HONE_HOST_DEVICE inline CorrectionWeight sequence_correction(const PolicyTokens& p, int64_t n, double log_gap_sum) {
   switch (p.correction) {
     case Correction::kSequenceTis: return bounded_weight(p, exp(log_gap_sum), false);
@@ -187,14 +189,14 @@ HONE_HOST_DEVICE inline CorrectionWeight sequence_correction(const PolicyTokens&
   return {1.0, false};
 }
 
-/// KL of two distributions over (this token, any other), from the log-probs of the token.
+/// KL of two distributions over {this token, any other token}, given the token's two log-probs.
 HONE_HOST_DEVICE inline double binary_kl(double was, double now) {
   const double others_were = fmax(0.0, -expm1(was)), others = fmax(0.0, -expm1(now));
   return exp(was) * (was - now) + (others_were > 0.0 ? others_were * log(others_were / others) : 0.0);
 }
 
-/// q_t, or 0 if the policy's probability is further from the sampler's than allowed, on the side towards which the
-/// advantage pushes it.
+/// q_t, or 0 if the policy's probability is further from the sampler's than allowed, in the direction in
+/// which the advantage pushes it.
 HONE_HOST_DEVICE inline CorrectionWeight gap_mask(const PolicyTokens& p, int64_t t, double advantage) {
   const double was = double(p.behavior[t]), now = double(p.logprob[t]);
   const double gap = p.correction == Correction::kDppoTv ? fabs(exp(now) - exp(was)) : binary_kl(was, now);
@@ -220,7 +222,8 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
 /// Values that the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
-  double terms;  // of which `scale` is the weight of the mean, or 1
+  double terms;  // number of tokens over which the mean's weight `scale` is divided, for terms by sequence;
+                 // otherwise 1
   PolicyTerm term;
   CorrectionWeight correction;
 };
@@ -239,7 +242,8 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.terms = p.by_sequence() ? double(n) : 1.0;
   if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];
   s.correction = sequence_correction(p, n, log_gap_sum);
-  if (p.by_sequence()) s.term.value = p.weighted() ? s.term.value / double(n) : 0.0;  // a token's part of the loss
+  // a token's part of the sequence's loss
+  if (p.by_sequence()) s.term.value = p.weighted() ? s.term.value / double(n) : 0.0;
   return s;
 }
 
@@ -253,14 +257,14 @@ HONE_HOST_DEVICE inline PolicyTerm kl_term(KlEstimator estimator, double d) {
   return {expm1(d) - d, -expm1(d), false};
 }
 
-/// Outputs of a token that does not count.
+/// Sets the outputs of a token that does not count.
 HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
   p.a[t] = p.b[t] = p.ratio[t] = 0.0f;
   p.clipped[t] = 0;
   if (p.weight) p.weight[t] = 0.0f;
 }
 
-/// The term of counted token t of sequence i.
+/// The objective term of counted token t of sequence i.
 HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t, double ratio,
                                              double advantage) {
   if (p.objective == Objective::kCustom) return {0.0, p.custom_slopes[t], false};
@@ -272,7 +276,7 @@ HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySe
   return token_term(p, ratio, advantage, double(p.logprob[t]));
 }
 
-/// Outputs of counted token t of sequence i, and its part of the loss.
+/// Writes the outputs of counted token t of sequence i; returns its part of the loss.
 HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t) {
   const double ratio = p.has_sequence_ratio() ? s.ratio : exp(p.log_ratio(t));
   const double advantage = p.token_advantage && !p.by_sequence() ? double(p.token_advantage[t]) : s.advantage;

@@ -1,4 +1,4 @@
-// Rounds values to those that a narrower type can represent.
+// Rounds f32 values to those that bf16 can represent.
 #pragma once
 
 #include "core/stream.h"

@@ -1,4 +1,4 @@
-// SwiGLU: silu(gate) * up, forward and backward; and GeGLU, with the tanh form of GELU for silu.
+// SwiGLU, silu(gate) * up, forward and backward; and GeGLU, with the tanh form of GELU in place of silu.
 #pragma once
 
 #include "core/stream.h"
@@ -19,27 +19,29 @@ struct SwigluArgs {
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);
 
-/// Runs linear into gate_up, then swiglu, with the same bits. On a Hopper few rows take one launch.
+/// Runs linear, which writes gate_up, then swiglu, with the same bits. On a Hopper GPU few rows take one
+/// launch.
 struct LinearSwigluArgs {
   TensorView x;              // [R, K] activation in, strided rows
   PackedMatrix w;            // of [2F, K]
   TensorView gate_up;        // [R, 2F] activation out
   TensorView y;              // [R, F] activation out
-  bool gelu = false;         // as SwigluArgs has it
-  bool keep = true;          // false: gate_up need not be updated
-  Arena* scratch = nullptr;  // as LinearArgs has it
+  bool gelu = false;         // SwigluArgs::gelu
+  bool keep = true;          // false: gate_up may be left unwritten
+  Arena* scratch = nullptr;  // LinearArgs::scratch
 };
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 
-/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate); recomputed from gate_up. If y is
-/// given it gets swiglu's output, to the bit; the CPU computes both from the same exponentials.
+/// dgate = dy up s (1 + gate (1 - s)), dup = dy gate s, s = sigmoid(gate), recomputed from gate_up. If y is
+/// given, it gets the forward's output, to the bit; the CPU computes both from the same exponentials.
 struct SwigluGradArgs {
   TensorView gate_up;   // [R, 2F] activation in
   TensorView dy;        // [R, F]  activation in
   TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
   bool gelu = false;
   TensorView y{};       // [R, F]  activation out, or empty
-  float limit = 0.0f;   // SwigluArgs::limit, also of dgate_up; clamped values get no gradient
+  float limit = 0.0f;   // SwigluArgs::limit; gate and up alternate in dgate_up too, and clamped values get no
+                        // gradient
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

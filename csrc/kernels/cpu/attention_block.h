@@ -7,14 +7,15 @@
 
 namespace hone::kernels::cpu {
 
-/// Equals kAttentionSplit; repeated so that the instruction-set files include no other header.
+/// Equals kAttentionSplit; repeated here because files for one instruction set may include no other header.
 inline constexpr int64_t kKeySplit = 512;
-/// Widest head the kernels keep a row of on the stack.
+/// Largest head dim, since the kernels keep a row of it on the stack.
 inline constexpr int64_t kMaxHeadDim = 256;
-/// Number of query rows whose probabilities the gradient holds at a time (times one split of keys).
+/// Number of query rows whose probabilities, for one split of keys, the gradient stores at a time.
 inline constexpr int64_t kGradPanel = 64;
 
-/// One key/value head as blocks of 16 keys: keys [D][16], values 16 rows of D; E is float, or uint16_t for bf16.
+/// Keys and values of one key/value head in blocks of 16 keys: keys [D][16], values 16 rows of D. E is float,
+/// or uint16_t for bf16.
 template <class E>
 struct KeyBlocks {
   const E* k;            // block b at k + b 16 D, or inside its page
@@ -24,9 +25,11 @@ struct KeyBlocks {
   int64_t page_blocks, page_elements;
 };
 
-/// Query rows [row_begin, row_end) of one packed sequence against one key/value head, all its query heads.
+/// Query rows [row_begin, row_end) of one packed sequence, for one key/value head and all query heads that
+/// share it.
 struct PackedHead {
-  const float *q, *k, *v;  // row 0 of the sequence, first query head of the group / the kv head
+  const float *q, *k, *v;  // row 0 of the sequence: q at the first query head of the group, k and v at the
+                           // key/value head
   int64_t q_stride, k_stride, v_stride;
   float* out;
   int64_t out_stride;
@@ -62,7 +65,7 @@ struct PagedRows {
   const float* sinks;  // of all heads, or null
 };
 
-/// One head's rows.
+/// Rows of one head for the gradient of its sink.
 struct SinkRows {
   const float *out, *dout, *lse;
   int64_t out_stride, dout_stride, lse_stride;
@@ -82,19 +85,21 @@ struct KvWriteRows {
 
 inline constexpr int64_t blocks16(int64_t n) { return (n + 15) / 16; }
 inline constexpr int64_t padded16(int64_t n) { return blocks16(n) * 16; }
-/// Floats of keys in blocks; transposing the last block writes a width rounded up to 16.
+/// Floats of `rows` keys in blocks of 16; transposing the last block writes up to 16 columns more.
 inline constexpr int64_t blocked_floats(int64_t rows, int64_t head_dim) {
   return padded16(rows) * head_dim + 16 * 16;
 }
-/// Floats of blocked keys and padded values.
+/// Floats of scratch of PackedHead: keys in blocks and padded values.
 inline constexpr int64_t packed_scratch(int64_t rows, int64_t head_dim) {
   return blocked_floats(rows, head_dim) + rows * padded16(head_dim);
 }
-/// Distance of two query rows' probabilities: off a power of two, so that they do not share cache sets.
+/// Floats between the probabilities of two query rows; not a power of two, so that rows do not share cache
+/// sets.
 inline constexpr int64_t grad_stride(int64_t rows) {
   return (rows < kKeySplit ? padded16(rows) : kKeySplit) + 16;
 }
-/// Floats of blocked keys and values; padded k, q, dout, dq, dk, dv; p and ds of a panel.
+/// Floats of scratch of PackedGradHead: keys and values in blocks; padded k, q, dout, dq, dk, dv; p and ds of
+/// kGradPanel rows.
 inline constexpr int64_t packed_grad_scratch(int64_t rows, int64_t head_dim) {
   return 2 * blocked_floats(rows, head_dim) + 6 * rows * padded16(head_dim) + 2 * kGradPanel * grad_stride(rows);
 }

@@ -1,23 +1,30 @@
-// The instruction set in use: chosen once from the CPU's features, or lowered by HONE_ISA.
+// Chooses the instruction set of the CPU kernels: once, from the CPU's features; HONE_ISA can choose a lower
+// one.
 #pragma once
 
 namespace hone::kernels::cpu {
 
-/// kAvx512Bf16 is kAvx512 with an instruction for bf16 products: only their results differ. kNeon is supported by every
-/// arm64 CPU. All except the baseline give the same bits.
+/// kAvx512Bf16 is kAvx512 with an instruction for bf16 products; only results in bf16 arithmetic differ.
+/// Every arm64 CPU supports kNeon. All sets but kBaseline give the same bits.
 enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kNeon };
 
-/// The best set this CPU has; HONE_ISA=baseline|avx2|avx512|avx512bf16|neon forces a lower one (kConfig if the CPU lacks it).
+/// The instruction set in use: the best one of this CPU, or the one that HONE_ISA=baseline
+/// avx2
+/// avx512
+/// avx512bf16
+/// neon names (kConfig if the CPU lacks it).
 Isa isa();
 /// "baseline", "avx2", "avx512", "avx512bf16" or "neon".
 const char* isa_name(Isa isa);
-/// Also false if the set's bf16 instruction does not give the bits of the steps in simd_bf16.h.
+/// Whether this CPU supports the set; false also if its bf16 instruction gives other bits than simd_bf16.h.
 bool isa_supported(Isa isa);
-/// For tests and benches that compare sets in one process; not while an op runs. kConfig if the CPU lacks it.
+/// Changes the set in use, for tests and benches that compare sets in one process; must not be called while
+/// an op runs. Throws kConfig if the CPU lacks the set.
 void force_isa(Isa isa);
 
 #if defined(__aarch64__)
-/// Returns the variant of the chosen set; an op's .cc declares its variants and calls pick(...) once per call.
+/// Returns the variant for the set in use; an op's .cc file declares its variants and calls pick(...) once
+/// per call.
 template <class F>
 F pick(F baseline, F neon) {
   return isa() == Isa::kNeon ? neon : baseline;
@@ -34,7 +41,7 @@ F pick(F baseline, F avx2, F avx512) {
   }
   return baseline;
 }
-/// The same for an op that has a fourth variant.
+/// pick() for an op that also has an AVX512-BF16 variant.
 template <class F>
 F pick(F baseline, F avx2, F avx512, F avx512bf16) {
   return isa() == Isa::kAvx512Bf16 ? avx512bf16 : pick(baseline, avx2, avx512);
@@ -43,8 +50,9 @@ F pick(F baseline, F avx2, F avx512, F avx512bf16) {
 
 }  // namespace hone::kernels::cpu
 
-/// HONE_VARIANTS(void f(const Args&)); declares f once per set, inside namespace hone::kernels::cpu.
-/// HONE_PICK(f)(args) calls the chosen one. The BF16 macros: for ops that also have an AVX512-BF16 variant.
+/// HONE_VARIANTS(void f(const Args&)) declares f once per instruction set, inside namespace
+/// hone::kernels::cpu. HONE_PICK(f)(args) calls the variant of the set in use. The BF16 macros are for ops
+/// that also have an AVX512-BF16 variant.
 #if defined(__aarch64__)
 #define HONE_VARIANTS(...)           \
   namespace baseline { __VA_ARGS__; } \

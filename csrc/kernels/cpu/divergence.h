@@ -1,11 +1,11 @@
-// The CPU's part of kernels/divergence.h: what lm_head_grad does with a teacher, a chunk of rows at a time.
+// The divergence term of lm_head_grad on the CPU, one chunk of rows at a time.
 #pragma once
 
 #include "kernels/lm_head.h"
 
 namespace hone::kernels::cpu {
 
-/// The teacher's rows of one chunk.
+/// The teacher's data for one chunk of rows.
 class TeacherRows {
  public:
   TeacherRows(const LmHeadGradArgs& args, int64_t chunk);
@@ -13,11 +13,12 @@ class TeacherRows {
   TeacherRows(const TeacherRows&) = delete;
   TeacherRows& operator=(const TeacherRows&) = delete;
 
-  /// Computes what all rows [first, first + count) need.
+  /// Prepares the divergence of rows [first, first + count), such as the teacher's logits.
   void begin(const Stream& stream, int64_t first, int64_t count);
-  /// For row first + r, whose (capped) logits are in z: writes the divergence, and keeps its gradient.
+  /// For row first + r, whose logits (after the soft cap) are z: writes the divergence, and stores its
+  /// gradient.
   void measure(int64_t r, const float* z);
-  /// Adds the kept gradient to dz.
+  /// Adds the gradient that measure() stored to dz.
   void add(int64_t r, float* dz) const;
 
  private:
@@ -29,7 +30,7 @@ class TeacherRows {
   Arena own_;
   Arena* memory_;
   int64_t mark_;
-  int64_t columns_;  // of a row of q
+  int64_t columns_;  // number of columns in a row of q_
   int64_t first_ = 0;
   float* q_;     // [chunk, columns]
   float* some_;  // [chunk, k] the student's logits

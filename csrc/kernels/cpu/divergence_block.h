@@ -7,28 +7,29 @@
 
 namespace hone::kernels::cpu {
 
-/// One row of n logits of a student and of its teacher, see kernels::Divergence.
+/// One row of n logits of a student and its teacher; see kernels::Divergence.
 struct DivergenceRow {
-  const float* z;  // in, capped if softcap is not 0
-  float* q;        // in; out: slope times ddivergence/dz, of the logits before their cap
+  const float* z;  // the student's logits, after the soft cap if softcap is not 0
+  float* q;        // in: the teacher's logits; out: slope times ddivergence/dz, for the student's logits
+                   // before the cap
   int64_t n;
-  float inverse, teacher_inverse;  // of the temperatures
-  float lse, teacher_lse;          // log sum exp of z and q at those
+  float inverse, teacher_inverse;  // 1 / temperature of student and teacher
+  float lse, teacher_lse;          // log sum exp of z and of q, each divided by its temperature
   float beta, slope, softcap;
-  float log_beta, log_rest;  // log beta, log(1 - beta); read where beta is between 0 and 1
+  float log_beta, log_rest;  // log beta and log(1 - beta); read only if 0 < beta < 1
 };
 
-/// One row of n logits, and the factor of their probabilities.
+/// One row of n logits, and a factor for its probabilities.
 struct SpreadRow {
-  const float* z;  // in, capped if softcap is not 0
-  float* q;        // out: factor times p, of the logits before their cap
+  const float* z;  // logits, after the soft cap if softcap is not 0
+  float* q;        // out: factor times probability, for logits before the cap
   int64_t n;
   float inverse, lse, factor, softcap;
 };
 
 HONE_VARIANTS(void spread_row(const SpreadRow&));
 
-/// Writes the row's divergence.
+/// Writes the row's divergence to `divergence` and its gradient to q.
 HONE_VARIANTS(void divergence_row(const DivergenceRow&, float* divergence));
 
 }  // namespace hone::kernels::cpu

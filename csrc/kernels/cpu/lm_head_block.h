@@ -7,20 +7,22 @@
 
 namespace hone::kernels::cpu {
 
-/// For y = z / temperature over one row of n logits: max, S = sum e^(y - max), U = sum e^(y - max) (y - max).
+/// For y = z / temperature over one row of n logits: maximum, S = sum e^(y - maximum), U = sum e^(y -
+/// maximum) (y - maximum).
 struct RowStatistics {
   float maximum;
   double total, weighted;
 };
 
-/// dz = [a (onehot(target) - p) - b p (log p + entropy)] / temperature, in place over one row of logits; with a cap
-/// times 1 - (z / softcap)^2, which gives the gradient of the uncapped logits.
+/// Overwrites a row of logits z with dz = [a (onehot(target) - p) - b p (log p + entropy)] / temperature. If
+/// the logits are soft-capped, dz is multiplied by 1 - (z / softcap)^2, which gives the gradient of the
+/// uncapped logits.
 struct HeadGradRow {
   float* z;
   int64_t n;
   float inverse_temperature, lse, entropy, a, b;
   int32_t target;
-  float softcap;  // what the logits were capped at, or 0
+  float softcap;  // cap of the logits, or 0
 };
 
 struct NoiseKey {
@@ -31,11 +33,11 @@ HONE_VARIANTS(void row_statistics(const float* z, int64_t n, float inverse_tempe
 HONE_VARIANTS(void head_grad_row(const HeadGradRow&));
 /// z = softcap tanh(z / softcap) over a row of n logits; softcap 0 leaves them unchanged.
 HONE_VARIANTS(void cap_row(float* z, int64_t n, float softcap));
-/// Index of the first largest lane; 0 if every one is NaN or -inf.
+/// Index of the first largest logit; 0 if every logit is NaN or -inf.
 HONE_VARIANTS(int64_t argmax_row(const float* z, int64_t n));
-/// As argmax_row, of z / temperature + Gumbel noise.
+/// argmax_row of z / temperature + Gumbel noise.
 HONE_VARIANTS(int64_t noisy_argmax_row(const float* z, int64_t n, float inverse_temperature, const NoiseKey& key));
-/// out[i] = the noise of id i; for tests.
+/// out[i] = Gumbel noise of id i; for tests.
 HONE_VARIANTS(void gumbel_row(const NoiseKey& key, int64_t n, float* out));
 
 }  // namespace hone::kernels::cpu

@@ -7,14 +7,14 @@
 
 namespace hone::kernels::cpu {
 
-/// Output columns of one panel.
+/// Number of output columns in one panel.
 inline constexpr int64_t kPanel = 32;
 
-/// y[0..rows, 0..columns) = (y +) x W^T (+ bias), W's panels starting at the block's first column.
+/// y[0..rows, 0..columns) = (y +) x W^T (+ bias); `panels` starts at the block's first column of W^T.
 struct LinearBlock {
   const float* x;
   int64_t x_stride;
-  const void* panels;  // [ceil(columns/32)][k][32], f32 or bf16; matmul_bf16_block.h: pairs
+  const void* panels;  // [ceil(columns/32)][k][32], f32 or bf16; for bf16 arithmetic see matmul_bf16_block.h
   bool bf16;
   float* y;
   int64_t y_stride;
@@ -24,17 +24,17 @@ struct LinearBlock {
   float* scratch;  // kScratch floats, 64-byte aligned
 };
 
-/// Panels [first, last) of the pack of w [n, k] (or of w [k, n] read as its transpose).
+/// Packs panels [first, last) of w [n, k], or of the transpose of w [k, n].
 struct PackBlock {
   const float* w;
   int64_t w_stride;
   bool transpose;
-  void* panels;  // of the whole matrix
+  void* panels;  // panel 0 of the whole matrix
   bool bf16;
   int64_t n, k, first, last;
 };
 
-/// dw[0..n, 0..k) += dy^T x over `rows` rows, ascending.
+/// dw[0..n, 0..k) += dy^T x, summed over `rows` rows in ascending order.
 struct GradWeightBlock {
   const float* dy;
   int64_t dy_stride;
@@ -46,7 +46,8 @@ struct GradWeightBlock {
   float* scratch;  // kScratch floats, 64-byte aligned
 };
 
-/// Rows and columns of x and of dy that grad_weight_block works on at a time: 400 KB each, in L2 together.
+/// Rows, and columns of x and of dy, that grad_weight_block processes at a time: 400 KB of each, which fit in
+/// the L2 cache together.
 inline constexpr int64_t kGradRows = 192, kGradColumns = 512;
 inline constexpr int64_t kScratch = kGradRows * (2 * kGradColumns + 16);
 

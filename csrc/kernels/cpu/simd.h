@@ -1,5 +1,5 @@
-// Sixteen f32 lanes on every instruction set, so that each kernel is written once and gives the same
-// bits on AVX2, AVX-512 and NEON. Included only by isa_*.cc, inside which HONE_ISA names the namespace.
+// Vectors of sixteen f32 lanes for every instruction set, so that each kernel is written once and gives the
+// same bits on AVX2, AVX-512 and NEON. Included only by isa_*.cc, where HONE_ISA names the namespace.
 #pragma once
 
 #if defined(__x86_64__)
@@ -12,8 +12,8 @@
 
 namespace hone::kernels::cpu::HONE_ISA {
 
-/// bf16 to f32, and the nearest bf16 (ties to even; NaN stays NaN): copies of core/tensor.h's, which may not be inlined
-/// here.
+/// widen: bf16 to f32. narrow: f32 to the nearest bf16 (ties to even; NaN stays NaN). Both repeat
+/// core/tensor.h, whose functions may not be inlined into code for one instruction set.
 inline float widen(uint16_t x) {
   const uint32_t bits = uint32_t(x) << 16;
   float out;
@@ -39,12 +39,12 @@ inline F16 splat(float x) { return {_mm512_set1_ps(x)}; }
 inline F16 load(const float* p) { return {_mm512_loadu_ps(p)}; }
 inline void store(float* p, F16 a) { _mm512_storeu_ps(p, a.v); }
 inline __mmask16 lanes(int n) { return n >= 16 ? __mmask16(0xffff) : __mmask16((1u << n) - 1); }
-/// First n lanes; the rest is `fill`. Reads nothing beyond.
+/// Loads the first n lanes; the other lanes get `fill`. Reads nothing beyond p[n - 1].
 inline F16 load_n(const float* p, int n, float fill = 0.0f) {
   return {_mm512_mask_loadu_ps(_mm512_set1_ps(fill), lanes(n), p)};
 }
 inline void store_n(float* p, F16 a, int n) { _mm512_mask_storeu_ps(p, lanes(n), a.v); }
-/// The first n lanes, prepared once for a loop over rows of one width.
+/// A mask of the first n lanes, made once for a loop over rows of one width.
 struct Lanes {
   __mmask16 mask;
 };
@@ -66,17 +66,17 @@ inline F16 fma(F16 a, F16 b, F16 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)}; }
 inline F16 max(F16 a, F16 b) { return {_mm512_max_ps(a.v, b.v)}; }
 inline F16 min(F16 a, F16 b) { return {_mm512_min_ps(a.v, b.v)}; }
 inline F16 sqrt(F16 a) { return {_mm512_sqrt_ps(a.v)}; }
-/// Lanes [low, high) of a, `fill` elsewhere.
+/// Lanes [low, high) of a; `fill` in the other lanes.
 inline F16 keep_range(F16 a, int low, int high, float fill) {
   return {_mm512_mask_blend_ps(__mmask16(lanes(high) & ~lanes(low)), _mm512_set1_ps(fill), a.v)};
 }
-inline F16 round(F16 a) { return {_mm512_roundscale_ps(a.v, 8)}; }  // to nearest even
-/// a 2^n, n integral in f32 up to 127; 0 if n < -125; a + n if n is NaN.
+inline F16 round(F16 a) { return {_mm512_roundscale_ps(a.v, 8)}; }  // rounds to integers, ties to even
+/// a 2^n for integral n up to 127; 0 if n < -125; a + n if n is NaN.
 inline F16 scale2_or_zero(F16 a, F16 n) {
   return {_mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(n.v, _mm512_set1_ps(-125.0f), _CMP_NLT_UQ), a.v, n.v)};
 }
 
-/// out[j * out_step + i] = in[i * in_step + j], i and j below 16.
+/// Transposes 16 x 16: out[j * out_step + i] = in[i * in_step + j].
 inline void transpose16(const float* in, int64_t in_step, float* out, int64_t out_step) {
   __m512 r[16], t[16];
 #pragma GCC unroll 16
@@ -87,7 +87,8 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
     t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {  // r[4 g + c], 128-bit lane l: column 4 l + c of rows 4 g .. 4 g + 3
+  for (int i = 0; i < 16; i += 2) {  // lane group l (128 bits) of r[4 g + c]: column 4 l + c of rows 4 g .. 4
+                                     // g + 3
     const int g = i / 4 * 4, h = i % 4 / 2;
     const __m512d a = _mm512_castps_pd(t[g + h]), b = _mm512_castps_pd(t[g + h + 2]);
     r[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
@@ -114,7 +115,7 @@ inline F16 zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
 inline F16 splat(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
 inline F16 load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
 inline void store(float* p, F16 x) { _mm256_storeu_ps(p, x.a); _mm256_storeu_ps(p + 8, x.b); }
-/// All ones in the lanes below n of eight.
+/// All bits set in those of eight lanes whose index is below n.
 inline __m256i lanes8(int n) {
   return _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
@@ -127,7 +128,7 @@ inline void store_n(float* p, F16 x, int n) {
   _mm256_maskstore_ps(p, lanes8(n), x.a);
   _mm256_maskstore_ps(p + 8, lanes8(n - 8), x.b);
 }
-/// The first n lanes, prepared once for a loop over rows of one width.
+/// Masks of the first n lanes, made once for a loop over rows of one width.
 struct Lanes {
   __m256i a, b;
 };
@@ -143,7 +144,7 @@ inline F16 load(const uint16_t* p) {
           widen_bf16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p + 8)))};
 }
 inline F16 load(const uint16_t* p, Lanes n) {
-  alignas(16) uint16_t some[16] = {};  // there is no masked load of halfwords
+  alignas(16) uint16_t some[16] = {};  // AVX2 has no masked load of 16-bit values
   const int count = __builtin_popcount(unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(n.a))) |
                                        unsigned(_mm256_movemask_ps(_mm256_castsi256_ps(n.b))) << 8);
   for (int i = 0; i < count; ++i) some[i] = p[i];
@@ -162,7 +163,7 @@ inline __m256 keep_range8(__m256 x, __m256i lane, int low, int high, float fill)
                                              _mm256_cmpgt_epi32(_mm256_set1_epi32(high), lane));
   return _mm256_blendv_ps(_mm256_set1_ps(fill), x, _mm256_castsi256_ps(inside));
 }
-/// Lanes [low, high) of x, `fill` elsewhere.
+/// Lanes [low, high) of x; `fill` in the other lanes.
 inline F16 keep_range(F16 x, int low, int high, float fill) {
   return {keep_range8(x.a, _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7), low, high, fill),
           keep_range8(x.b, _mm256_setr_epi32(8, 9, 10, 11, 12, 13, 14, 15), low, high, fill)};
@@ -187,7 +188,8 @@ inline void transpose8(const float* in, int64_t in_step, float* out, int64_t out
     t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {  // r[4 g + c], 128-bit lane l: column 4 l + c of rows 4 g .. 4 g + 3
+  for (int i = 0; i < 8; i += 2) {  // lane group l (128 bits) of r[4 g + c]: column 4 l + c of rows 4 g .. 4
+                                    // g + 3
     const int g = i / 4 * 4, h = i % 4 / 2;
     const __m256d a = _mm256_castps_pd(t[g + h]), b = _mm256_castps_pd(t[g + h + 2]);
     r[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
@@ -205,7 +207,7 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
   }
 }
 
-#elif !defined(HONE_NEON)  // any CPU: plain lanes the compiler may vectorise; fma is two roundings
+#elif !defined(HONE_NEON)  // any CPU: plain arrays that the compiler may vectorise; fma rounds twice
 
 struct F16 {
   float v[16];
@@ -256,7 +258,8 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
 
 #endif
 
-/// The tree of every horizontal reduction: lane i with i + 8, then + 4, + 2, + 1. Equal on every set.
+/// Every horizontal reduction uses one tree: lane i with i + 8, then + 4, + 2, + 1, so that results are equal
+/// on every instruction set.
 #if defined(__AVX2__)
 #if defined(__AVX512F__)
 inline __m256 low_half(F16 x) { return _mm512_castps512_ps256(x.v); }
@@ -271,7 +274,7 @@ inline float sum(F16 x) {
   u = _mm_add_ps(u, _mm_movehl_ps(u, u));
   return _mm_cvtss_f32(_mm_add_ss(u, _mm_shuffle_ps(u, u, 1)));
 }
-/// Trusts that no lane is NaN.
+/// Maximum over the lanes, none of which may be NaN (not checked).
 inline float max_lane(F16 x) {
   const __m256 t = _mm256_max_ps(low_half(x), high_half(x));
   __m128 u = _mm_max_ps(_mm256_castps256_ps128(t), _mm256_extractf128_ps(t, 1));
@@ -291,7 +294,7 @@ inline float max_lane(F16 x) {
 }
 #endif
 
-/// f(offset, count) over [0, n): full vectors with count 16, then at most one shorter.
+/// Calls f(offset, count) over [0, n): full vectors with count 16, then at most one shorter one.
 template <class F>
 inline void for_lanes(int64_t n, F f) {
   int64_t i = 0;
@@ -304,8 +307,8 @@ inline void store_some(float* p, F16 x, int count) {
   else store_n(p, x, count);
 }
 
-/// e^x to 2e-7 relative; exactly 0 below -86.9 (so -inf is 0), clamped above 88, NaN stays NaN: min
-/// returns its second operand when one is NaN, hence the order of the operands.
+/// e^x with a relative error of 2e-7; exactly 0 below -86.9 (so that -inf gives 0), clamped above 88. NaN
+/// stays NaN because min and max return their second operand if either is NaN, hence the order of operands.
 inline F16 exp(F16 x) {
   const F16 y = min(splat(88.0f), x);
   const F16 n = round(mul(y, splat(1.44269504088896341f)));

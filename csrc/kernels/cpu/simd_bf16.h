@@ -1,10 +1,10 @@
 // Pairs of bf16 numbers in sixteen 32-bit lanes, and the sum of their products in f32: by AVX512-BF16's
-// vdpbf16ps, or by steps with the same bits. Included only by isa_*.cc, after simd.h.
+// vdpbf16ps, or by other instructions that give its bits. Included only by isa_*.cc, after simd.h.
 //
-// Semantics of vdpbf16ps, by Intel's manual and by experiment on a Zen 5: sum <- fma(a.high, b.high, sum),
-// then sum <- fma(a.low, b.low, sum), each rounded to nearest even; denormal operands and sums count as zeros
-// of their sign, and a result that is denormal after rounding to 24 bits becomes zero. MXCSR is neither read
-// nor written. The high half comes first, so it holds the even index here: the chain ascends.
+// vdpbf16ps computes (by Intel's manual and by experiment on a Zen 5) sum <- fma(a.high, b.high, sum), then
+// sum <- fma(a.low, b.low, sum), each rounded to nearest even. Denormal operands and sums count as zeros of
+// their sign, and a result that is denormal after rounding to 24 bits becomes zero. MXCSR is neither read nor
+// written. The high half comes first, so it holds the even index here, which makes the sum ascend.
 #pragma once
 
 #include "kernels/cpu/simd.h"
@@ -19,7 +19,8 @@ inline float without_denormal(float x) {
   __builtin_memcpy(&x, &bits, 4);
   return x;
 }
-/// The bf16 nearest to each, `first` in the high half. Flush: denormal numbers count as zeros, as in vcvtne2ps2bf16.
+/// The bf16 numbers nearest to `first` (in the high half) and `second`. Flush: denormal numbers count as
+/// zeros, as in vcvtne2ps2bf16.
 template <bool Flush>
 inline uint32_t pair_of(float first, float second) {
   if (Flush) first = without_denormal(first), second = without_denormal(second);
@@ -27,7 +28,7 @@ inline uint32_t pair_of(float first, float second) {
 }
 
 #if defined(__AVX2__)
-/// While it lives this thread's vector units read and write denormal numbers as zeros.
+/// While an object exists, its thread's vector unit reads and writes denormal numbers as zeros.
 class FlushDenormals {
  public:
   FlushDenormals() : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040u); }  // FTZ and DAZ
@@ -38,7 +39,7 @@ class FlushDenormals {
  private:
   unsigned before_;
 };
-/// a + b with denormal numbers as zeros. Requires FlushDenormals.
+/// a + b, where denormal numbers count as zeros. Requires FlushDenormals.
 inline F16 add_flushed(F16 a, F16 b) { return add(a, b); }
 #endif
 
@@ -51,7 +52,7 @@ inline Pairs16 splat(uint32_t x) { return {_mm512_set1_epi32(int(x))}; }
 inline Pairs16 load(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
 inline void store(uint32_t* p, Pairs16 a) { _mm512_storeu_si512(p, a.v); }
 
-/// The bf16 nearest to each lane in the lane's high half, beside zeros.
+/// The bf16 nearest to each lane, in the lane's high half; the low half is zero.
 template <bool Flush>
 inline __m512i narrow_high(F16 x) {
   const __m512i bits = _mm512_castps_si512(x.v), odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
@@ -67,7 +68,7 @@ inline __m512i narrow_high(F16 x) {
   }
   return _mm512_and_si512(out, _mm512_set1_epi32(int(0xffff0000u)));
 }
-/// Lane by lane pair_of<Flush>(first, second).
+/// pair_of<Flush>(first, second) in each lane.
 template <bool Flush>
 inline Pairs16 round_pairs(F16 first, F16 second) {
   return {_mm512_or_si512(narrow_high<Flush>(first), _mm512_srli_epi32(narrow_high<Flush>(second), 16))};
@@ -112,14 +113,15 @@ inline Pairs16 splat(uint32_t x) { return {vdupq_n_u32(x), vdupq_n_u32(x), vdupq
 inline Pairs16 load(const uint32_t* p) { return {vld1q_u32(p), vld1q_u32(p + 4), vld1q_u32(p + 8), vld1q_u32(p + 12)}; }
 inline void store(uint32_t* p, Pairs16 x) { vst1q_u32(p, x.a); vst1q_u32(p + 4, x.b); vst1q_u32(p + 8, x.c); vst1q_u32(p + 12, x.d); }
 
-class FlushDenormals {};  // ARM flushes before it rounds, x86 after: the steps below do it themselves
+class FlushDenormals {};  // ARM flushes denormal results before rounding, x86 after it; so steps() flushes
+                          // them itself
 
 inline float32x4_t without_denormals(uint32x4_t bits) {
   const uint32x4_t normal = vtstq_u32(bits, vdupq_n_u32(0x7f800000u));
   return vreinterpretq_f32_u32(vandq_u32(bits, vorrq_u32(normal, vdupq_n_u32(0x80000000u))));
 }
 inline float32x4_t without_denormals(float32x4_t x) { return without_denormals(vreinterpretq_u32_f32(x)); }
-/// Four times the `step` below, of numbers that are not denormal.
+/// step() in four lanes; no number may be denormal.
 inline float32x4_t steps(float32x4_t a, float32x4_t b, float32x4_t c) {
   const float64x2_t low = vfmaq_f64(vcvt_f64_f32(vget_low_f32(c)), vcvt_f64_f32(vget_low_f32(a)), vcvt_f64_f32(vget_low_f32(b)));
   const float64x2_t high = vfmaq_f64(vcvt_high_f64_f32(c), vcvt_high_f64_f32(a), vcvt_high_f64_f32(b));
@@ -160,10 +162,11 @@ inline void store(uint32_t* p, Pairs16 a) {
   for (int i = 0; i < 16; ++i) p[i] = a.v[i];
 }
 
-class FlushDenormals {};  // the steps below do it themselves
+class FlushDenormals {};  // step() flushes denormal numbers itself
 
-/// a b + c of numbers that are not denormal, a b exact in double: rounding to 53 bits first changes nothing in f32, whose
-/// sums have 24 (Figueroa, 1995). Below 2^-126 - 2^-151 the result rounds to less than the smallest normal number.
+/// a b + c for numbers that are not denormal; a b is exact in f64. Rounding to 53 bits before rounding to
+/// f32's 24 changes nothing (Figueroa, 1995). A result below 2^-126 - 2^-151 rounds to less than the smallest
+/// normal number and becomes zero.
 inline float step(float a, float b, float c) {
   const double sum = double(a) * double(b) + double(without_denormal(c));
   if (sum < 0x1.ffffffp-127 && sum > -0x1.ffffffp-127) return __builtin_copysignf(0.0f, float(__builtin_copysign(1.0, sum)));
@@ -185,7 +188,7 @@ inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
 #endif
 
 #if defined(__AVX2__) && !defined(__AVX512BF16__)
-/// Requires FlushDenormals.
+/// Fused multiply-add of bf16 pairs by AVX2 instructions. Requires FlushDenormals.
 inline F16 fma(Pairs16 a, Pairs16 b, F16 c) {
   return fma(low_numbers(a), low_numbers(b), fma(high_numbers(a), high_numbers(b), c));
 }
@@ -202,7 +205,8 @@ inline Pairs16 round_pairs(F16 first, F16 second) {
 }
 #endif
 
-/// out[i] = the pair of x[2 i] and x[2 i + 1], i < n / 2; an odd n's last has a zero beside it.
+/// out[i] = bf16 pair of x[2 i] and x[2 i + 1], i < n / 2; if n is odd, the last pair has zero as its second
+/// number.
 inline void pair_row(const float* x, int64_t n, uint32_t* out) {
   int64_t i = 0;
 #if defined(__AVX512BF16__)

@@ -1,4 +1,5 @@
-// Sixteen u32 lanes, natural log and Philox on them. As simd.h: one meaning on every instruction set.
+// Vectors of sixteen u32 lanes, and the natural logarithm and Philox on them; the same bits on every
+// instruction set.
 #pragma once
 
 #include "kernels/cpu/simd.h"
@@ -17,7 +18,7 @@ inline U16 add(U16 a, U16 b) { return {_mm512_add_epi32(a.v, b.v)}; }
 inline U16 sub(U16 a, U16 b) { return {_mm512_sub_epi32(a.v, b.v)}; }
 inline U16 bit_xor(U16 a, U16 b) { return {_mm512_xor_si512(a.v, b.v)}; }
 inline U16 bit_and(U16 a, U16 b) { return {_mm512_and_si512(a.v, b.v)}; }
-/// 64-bit products by one constant, as halves.
+/// 64-bit products of each lane with k, as high and low halves.
 inline void multiply_wide(U16 a, uint32_t k, U16* high, U16* low) {
   const __m512i factor = _mm512_set1_epi64(int64_t(k));
   const __m512i even = _mm512_mul_epu32(a.v, factor), odd = _mm512_mul_epu32(_mm512_srli_epi64(a.v, 32), factor);
@@ -33,7 +34,7 @@ inline F16 from_bits(U16 a) { return {_mm512_castsi512_ps(a.v)}; }
 inline F16 where_greater(F16 a, F16 b, F16 x, F16 y) {
   return {_mm512_mask_blend_ps(_mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ), y.v, x.v)};
 }
-/// Transposes each 4 x 4: out[j] lane 4g + w is in[w] lane 4g + j.
+/// Transposes each 4 x 4 group: lane 4g + w of out[j] is lane 4g + j of in[w].
 inline void transpose_quads(const U16* in, U16* out) {
   const __m512i low01 = _mm512_unpacklo_epi32(in[0].v, in[1].v), high01 = _mm512_unpackhi_epi32(in[0].v, in[1].v);
   const __m512i low23 = _mm512_unpacklo_epi32(in[2].v, in[3].v), high23 = _mm512_unpackhi_epi32(in[2].v, in[3].v);
@@ -73,7 +74,7 @@ inline void multiply_wide(U16 x, uint32_t k, U16* high, U16* low) {
   multiply_wide8(x.b, factor, &high->b, &low->b);
 }
 inline __m256 to_float8(__m256i x) {
-  // No unsigned conversion here: both halves are exact, and the fma rounds once.
+  // AVX2 cannot convert unsigned integers: both halves convert exactly, and the fma rounds once.
   const __m256 high = _mm256_cvtepi32_ps(_mm256_srli_epi32(x, 16));
   const __m256 low = _mm256_cvtepi32_ps(_mm256_and_si256(x, _mm256_set1_epi32(0xffff)));
   return _mm256_fmadd_ps(high, _mm256_set1_ps(65536.0f), low);
@@ -189,7 +190,7 @@ inline void transpose_quads(const U16* in, U16* out) {
 
 #endif
 
-/// log(1 + r) + e log 2, for r in [sqrt(1/2) - 1, sqrt(2) - 1] and integral e: 2e-7 relative.
+/// log(1 + r) + e log 2, for r in [sqrt(1/2) - 1, sqrt(2) - 1] and integral e, with a relative error of 2e-7.
 __attribute__((always_inline)) inline F16 log_parts(F16 r, F16 e) {
   const F16 square = mul(r, r);
   F16 p = splat(7.0376836292e-2f);
@@ -206,24 +207,24 @@ __attribute__((always_inline)) inline F16 log_parts(F16 r, F16 e) {
   p = fma(square, splat(-0.5f), p);
   return fma(e, splat(0.693359375f), add(r, p));
 }
-/// x = (1 + r) 2^e with 1 + r in [sqrt(1/2), sqrt(2)); x positive and normal.
+/// Splits x = (1 + r) 2^e with 1 + r in [sqrt(1/2), sqrt(2)); x must be positive and normal.
 __attribute__((always_inline)) inline void split_exponent(F16 x, F16* r, F16* e) {
   const U16 bits = bits_of(x), power = exponent_of(sub(bits, splat_u32(0x3f3504f3u)));
   *e = signed_to_float(power);
-  // The difference without its mantissa bits is e in the exponent's place.
+  // The difference without its mantissa bits is e, at the position of the exponent.
   const U16 shifted = bit_and(sub(bits, splat_u32(0x3f3504f3u)), splat_u32(0xff800000u));
   *r = sub(from_bits(sub(bits, shifted)), splat(1.0f));
 }
-/// Natural log of positive normal lanes; 0 counts as 2^-127, so the result is finite.
+/// Natural logarithm of positive normal lanes; 0 counts as 2^-127, so that the result is finite.
 __attribute__((always_inline)) inline F16 log(F16 x) {
   F16 r, e;
   split_exponent(x, &r, &e);
   return log_parts(r, e);
 }
-/// -log(-log((x + 1) 2^-32)): standard Gumbel noise of 32 random bits.
+/// -log(-log((x + 1) 2^-32)): standard Gumbel noise made from 32 random bits.
 __attribute__((always_inline)) inline F16 gumbel(U16 x) {
   const F16 u = mul(to_float(add(x, splat_u32(1))), splat(0x1p-32f));
-  // Near 1 the exact distance from it, of the inverted bits, keeps -log u precise.
+  // For u near 1, -log u is computed from gap = 1 - u, made from the inverted bits, to keep its precision.
   const F16 gap = mul(to_float(bit_xor(x, splat_u32(0xffffffffu))), splat(0x1p-32f));
   F16 r, e;
   split_exponent(u, &r, &e);
@@ -232,7 +233,8 @@ __attribute__((always_inline)) inline F16 gumbel(U16 x) {
   return sub(zero(), log(sub(zero(), log_parts(r, e))));
 }
 
-/// Philox4x32-10 of blocks first .. first + 15: word w of block first + b lands in out[b / 4], lane 4 (b % 4) + w.
+/// Philox4x32-10 of blocks first .. first + 15: word w of block first + b goes to lane 4 (b % 4) + w of out[b
+/// / 4].
 struct PhiloxKey {
   uint32_t position, attempt, problem, key0, key1;
 };
@@ -253,7 +255,8 @@ inline void philox_words(const PhiloxKey& key, uint32_t first, U16* out) {
   transpose_quads(c, out);
 }
 
-/// Within 4 units in the last place: its series, where 1 - 2 / (e^2x + 1) would cancel, up to 0.35.
+/// tanh within 4 units in the last place: up to 0.35 by its series, since 1 - 2 / (e^2x + 1) would cancel
+/// there.
 inline F16 tanh(F16 x) {
   const F16 size = max(x, sub(zero(), x)), square = mul(x, x);
   F16 series = splat(21844.0f / 6081075.0f);

@@ -1,5 +1,5 @@
-// simd.h on arm64, which includes it: every operation gives the bits that x86's has. isa_neon.cc defines HONE_NEON, because
-// compilers for arm64 say __ARM_NEON in isa_baseline.cc, too.
+// The arm64 part of simd.h: every operation gives the bits of the x86 version. isa_neon.cc defines HONE_NEON,
+// because __ARM_NEON is also defined in isa_baseline.cc.
 #pragma once
 
 #include <arm_neon.h>
@@ -58,7 +58,7 @@ inline F16 div(F16 x, F16 y) { return HONE_QUARTERS(vdivq_f32, x, y); }
 inline F16 fma(F16 x, F16 y, F16 z) {
   return {vfmaq_f32(z.a, x.a, y.a), vfmaq_f32(z.b, x.b, y.b), vfmaq_f32(z.c, x.c, y.c), vfmaq_f32(z.d, x.d, y.d)};
 }
-// ARM's own maximum and minimum treat NaN and zeros of two signs differently from x86's.
+// ARM's maximum and minimum instructions treat NaN and zeros of opposite sign differently from x86's.
 inline float32x4_t max4(float32x4_t x, float32x4_t y) { return vbslq_f32(vcgtq_f32(x, y), x, y); }
 inline float32x4_t min4(float32x4_t x, float32x4_t y) { return vbslq_f32(vcltq_f32(x, y), x, y); }
 inline F16 max(F16 x, F16 y) { return HONE_QUARTERS(max4, x, y); }
@@ -82,7 +82,7 @@ inline float32x4_t scale2_or_zero4(float32x4_t x, float32x4_t n) {
 }
 inline F16 scale2_or_zero(F16 x, F16 n) { return HONE_QUARTERS(scale2_or_zero4, x, n); }
 
-/// Transposes the square whose rows are r0 to r3.
+/// Transposes the 4 x 4 square whose rows are r0 to r3.
 inline void transpose4(float32x4_t* r0, float32x4_t* r1, float32x4_t* r2, float32x4_t* r3) {
   const auto pairs = [](float32x4_t x) { return vreinterpretq_f64_f32(x); };
   const auto lanes = [](float64x2_t x) { return vreinterpretq_f32_f64(x); };
@@ -102,7 +102,7 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
   }
 }
 
-/// Adds the lanes by simd.h's tree.
+/// Adds the lanes by the tree of simd.h's reductions.
 inline float sum(F16 x) {
   const float32x4_t t = vaddq_f32(vaddq_f32(x.a, x.c), vaddq_f32(x.b, x.d));
   const float32x2_t u = vadd_f32(vget_low_f32(t), vget_high_f32(t));

@@ -6,13 +6,14 @@
 
 namespace hone::kernels::cuda {
 
-/// Widest head the kernels take; a multiple of 8 below it is padded with zeros to 64 or 128.
+/// Largest head dim. A smaller multiple of 8 is padded with zeros to 64 or 128.
 inline constexpr int64_t kMaxHeadDim = 128;
-/// Most query heads that may share a key head.
+/// Largest number of query heads that may share a key head.
 inline constexpr int64_t kMaxHeadGroup = 64;
 
-/// True if packed attention, forward and backward, uses wgmma (attention*_sm90.cu): on a Hopper that does not use the
-/// portable kernels, for heads of 64 and 128. `deterministic`: never, because generation does not.
+/// True if packed attention, forward and backward, uses wgmma (attention*_sm90.cu): on a Hopper GPU, unless
+/// the portable kernels are forced, for head dims 64 and 128, and not if `deterministic`, because generation
+/// does not use wgmma.
 bool attention_uses_wgmma(int64_t head_dim, bool deterministic);
 
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);

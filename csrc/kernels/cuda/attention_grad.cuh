@@ -1,5 +1,6 @@
-// Shared by the two kernels of the gradient of packed attention (attention_grad.cu, attention_grad_sm90.cu): the
-// arguments, and the query rows that a lane keeps in registers while it walks their keys.
+// Shared by the two implementations of the gradient of packed attention (attention_grad.cu,
+// attention_grad_sm90.cu): the arguments, and the query rows that a lane holds in registers while the kernel
+// iterates over their keys.
 #pragma once
 
 #include "core/stream.h"
@@ -15,12 +16,12 @@ struct PackedGrad {
   const int32_t* cu_seqlens;
   int sequences, heads, group, dim, window;
   float scale;
-  float* delta;  // [T, H]: dout . out of each row; the dq pass writes it for the dk, dv pass
+  float* delta;  // [T, H]: dout . out of each row; the dq kernel writes it for the dk, dv kernel
   bf16 *dq, *dk, *dv;
   int64_t dq_stride, dk_stride, dv_stride;
 };
 
-/// A row's terms for each of its scores: p = exp2(scale log2(e) q.k - lse), ds = p (dout.v - delta).
+/// What the terms of each score of a row need: p = exp2(scale log2(e) q.k - lse), ds = p (dout.v - delta).
 struct RowTerms {
   float lse = 0.0f, delta = 0.0f;  // lse in base 2
 };
@@ -28,7 +29,7 @@ __device__ __forceinline__ RowTerms row_terms(const PackedGrad& a, int64_t token
   return {a.lse[token * a.lse_stride + head] * kLog2E, a.delta[token * a.heads + head]};
 }
 
-/// Last row of a sequence of `length` that sees the key; window 0 is none.
+/// Last row of a sequence of `length` rows that attends to the key; window 0: no window.
 __device__ __forceinline__ int last_row(int key, int window, int length) {
   return (window > 0 && window < length - key ? key + window : length) - 1;
 }
@@ -47,14 +48,14 @@ __device__ __forceinline__ float dot_left(const uint32_t (&x)[kDim / 16][4], con
   return quad_sum(sum);
 }
 
-/// A lane's two rows of one head, as left operands.
+/// The two rows of one head that a lane holds, as left operands of mma.
 template <int kDim>
 struct GradRows {
-  int position[2];  // -1: beyond the sequence; then all of it is 0
+  int position[2];  // -1: beyond the sequence's end; then all values are 0
   uint32_t q[kDim / 16][4], dout[kDim / 16][4];
   RowTerms terms[2];
 
-  /// Rows `row` and `row` + 8 of the tile's sequence. Writes their delta.
+  /// Loads rows `row` and `row` + 8 of the tile's sequence, and writes their delta.
   __device__ __forceinline__ void load(const PackedGrad& a, const TileOfSequence& tile, int head, int row) {
     const int64_t column = int64_t(head) * a.dim;
     const bf16 *q_row[2], *dout_row[2], *out_row[2];
@@ -90,7 +91,7 @@ struct GradRows {
   }
 };
 
-/// Gradients of keys `key` and `key` + 8 of the tile's sequence, for one key head.
+/// Stores the gradients of keys `key` and `key` + 8 of the tile's sequence, for one key head.
 template <int kDim>
 __device__ __forceinline__ void store_keys(const PackedGrad& a, const TileOfSequence& tile, int kv_head, int key,
                                            const float (&dk)[kDim / 8][4], const float (&dv)[kDim / 8][4]) {

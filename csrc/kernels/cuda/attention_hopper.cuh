@@ -1,6 +1,6 @@
-// Tiles of 64 rows of keys, values, queries or output gradients in attention's Hopper kernels: the copy engine loads
-// them, wgmma multiplies them. A tile consists of boxes one after the other, each 64 elements wide, swizzled, at 1024
-// bytes.
+// Tiles of 64 rows of keys, values, queries or output gradients in attention's Hopper kernels: the copy
+// engine (TMA) loads them, wgmma multiplies them. A tile consists of consecutive boxes, each 64 elements
+// wide, swizzled and 1024-byte aligned.
 #pragma once
 
 #include "kernels/cuda/attention_tile.cuh"
@@ -12,7 +12,7 @@ inline constexpr uint32_t kBoxBytes = kTileKeys * 128;
 template <int kDim>
 inline constexpr uint32_t kTileBytes = kDim / 64 * kBoxBytes;
 
-/// Starts copying 64 rows from (row, column) on. One thread calls it.
+/// Starts copying the 64 rows that begin at (row, column). Called by one thread.
 template <int kDim>
 __device__ __forceinline__ void copy_tile(unsigned char* tile, const CUtensorMap& map, int column, int row,
                                           uint64_t* barrier) {
@@ -22,7 +22,8 @@ __device__ __forceinline__ void copy_tile(unsigned char* tile, const CUtensorMap
   }
 }
 
-/// Overwrites rows from `first` on of a loaded tile with zeros, for wgmma to read. A warp calls it.
+/// Overwrites the rows from `first` on of a loaded tile with zeros, which wgmma then reads. Called by a whole
+/// warp.
 template <int kDim>
 __device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
 #pragma unroll
@@ -35,26 +36,28 @@ __device__ __forceinline__ void clear_rows(unsigned char* tile, int first) {
   __syncwarp();
 }
 
-// ---- products of a group of four warps; the caller fences before and waits after -------------------------
+// ---- products by a group of four warps; the caller fences before and waits after -------------------------
 
-/// The sums as one array, in the order of the instruction's registers.
+/// The sums as one array, in the order of wgmma's registers.
 template <int kBlocks>
 __device__ __forceinline__ float (&flat(float (&sum)[kBlocks][4]))[4 * kBlocks] {
   return reinterpret_cast<float(&)[4 * kBlocks]>(sum);
 }
 
-/// Rounds sums to bf16 as left operands of the four steps of 16 of a product with a tile's rows.
+/// Rounds a tile of weights to bf16, as the left operands of the four steps (16 deep) of a product with a
+/// tile's rows.
 __device__ __forceinline__ void pack_tile(const float (&w)[8][4], uint32_t (&left)[4][4]) {
 #pragma unroll
   for (int kk = 0; kk < 4; ++kk) pack_left(w, kk, left[kk]);
 }
 
-/// Descriptor of columns 16 kk .. of a tile as depth and its rows as lines: that of the tile plus a constant.
+/// wgmma descriptor of columns 16 kk .. 16 kk + 15 of a tile, read with columns as depth and rows as lines:
+/// the tile's descriptor plus a constant.
 __device__ __forceinline__ uint64_t depth_of_columns(uint64_t tile, int kk) {
   return tile + ((kk / 4 * kBoxBytes + kk % 4 * hopper_step(false)) >> 4);
 }
 
-/// Starts sum = x tile^T, ascending in the head dimension; x in registers, or a tile too.
+/// Starts sum = x tile^T, ascending in the head dim; x is in registers, or is also a tile.
 template <int kDim>
 __device__ __forceinline__ void start_scores(const uint32_t (&x)[kDim / 16][4], const unsigned char* tile,
                                              float (&sum)[8][4]) {

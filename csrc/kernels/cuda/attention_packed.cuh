@@ -1,5 +1,5 @@
-// Shared by the two kernels of packed forward attention (attention.cu, attention_sm90.cu): the arguments, the query
-// rows of a warp, and its output.
+// Shared by the two kernels of packed forward attention (attention.cu, attention_sm90.cu): the arguments, a
+// warp's query rows, and storing its output.
 #pragma once
 
 #include "kernels/cuda/attention_walk.cuh"
@@ -18,14 +18,16 @@ struct PackedForward {
   int64_t lse_stride;
 };
 
-/// A warp's 16 query rows of one head: their positions, the keys they read, and the lane's two rows as left operands.
+/// A warp's 16 query rows of one head: their positions, the keys they read, and each lane's two rows as left
+/// operands of mma.
 template <int kDim>
 struct QueryRows {
   WarpRows rows;
   KeyRange range;
   uint32_t q[kDim / 16][4];
 
-  /// Loads from row `first` of the tile's sequence on; rows beyond its end are zeros and read no key.
+  /// Loads the 16 rows that begin at row `first` of the tile's sequence; rows beyond its end are zeros and
+  /// read no key.
   __device__ __forceinline__ void load(const PackedForward& a, const TileOfSequence& tile, int head, int first) {
     rows = {first, min(first + 15, tile.length - 1), a.window};
     const bf16* from[2];
@@ -54,13 +56,13 @@ struct QueryRows {
   __device__ __forceinline__ int position(int half) const { return rows.first + int(threadIdx.x) % 32 / 4 + 8 * half; }
 };
 
-/// The tile of a block in the grid of both kernels: long tiles first, because a sequence's last rows have the most
-/// keys.
+/// The tile of a block, in the grid of both kernels. The tiles at the ends of sequences come first, because
+/// their rows have the most keys.
 __device__ __forceinline__ TileOfSequence tile_of_block(const PackedForward& a, int tile_rows) {
   return find_tile(a.cu_seqlens, a.sequences, tile_rows, int(gridDim.x - 1 - blockIdx.x));
 }
 
-/// The kernel of attention_sm90.cu. `args.dim` is 64 or 128; rows start at 16 bytes.
+/// Runs the kernel of attention_sm90.cu. `args.dim` is 64 or 128; rows are 16-byte aligned.
 void attention_packed_sm90(const Stream& stream, const PackedForward& args, int64_t tokens, int64_t heads);
 
 }  // namespace hone::kernels::cuda

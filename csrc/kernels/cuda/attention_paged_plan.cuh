@@ -1,5 +1,5 @@
-// Plans a paged attention step: a list of items, made on the device, so that a recorded graph serves every batch of its
-// size. The grouping of rows decides which block reads a key, and never changes a row's bits.
+// Plans a step of paged attention: the device makes a list of work items, so that a recorded CUDA graph
+// serves every batch of its size. The plan decides which block reads a key, and never changes a row's bits.
 #pragma once
 
 #include <climits>
@@ -11,16 +11,17 @@
 
 namespace hone::kernels::cuda {
 
-inline constexpr int kPagedTileRows = 64;  // query rows of an item: rows of the batch times heads of a key head
+inline constexpr int kPagedTileRows = 64;  // query rows of an item: rows of the batch times query heads per
+                                           // key head
 inline constexpr int kPagedSplit = int(kAttentionSplit), kPagedSplitTiles = kPagedSplit / kTileKeys;
 
-/// The rows of a step, as in AttentionPagedArgs.
+/// The rows of a step; fields as in AttentionPagedArgs.
 struct PagedRows {
   const int32_t *sequence, *position;
-  const int32_t *prefix_row, *prefix_tokens;  // or both null
+  const int32_t *prefix_row, *prefix_tokens;  // both null: no shared pages
   int rows, group, window;
 
-  /// True if the row begins with the same pages as its neighbours and reads them from the first key on.
+  /// True if the row shares leading pages with neighbouring rows and attends from the first key on.
   __device__ __forceinline__ bool in_run(int r) const {
     return prefix_row && sequence[r] >= 0 && prefix_tokens[r] >= kTileKeys && first_key(position[r], window) == 0;
   }
@@ -28,26 +29,30 @@ struct PagedRows {
   __device__ __forceinline__ int last_split(int r) const { return position[r] / kPagedSplit; }
 };
 
-/// Work of a block for one key head: rows [row, row + rows) and their keys of one split, or (-1) of all
-/// splits. The rows share keys below `together`, which are read once; other keys are read per row.
+/// A block's work for one key head: rows [row, row + rows) and their keys in split `split`, or in all splits
+/// if it is -1. The rows share the keys below `together`, which the block reads once; it reads other keys
+/// once per row.
 struct PagedItem {
   int row, rows, split, together;
 };
 static_assert(sizeof(PagedItem) == kPagedItemBytes);
 
-/// Filled in on the device.
+/// The list of items and its bookkeeping, which kernels fill in on the device.
 struct PagedPlan {
   PagedItem* items;   // [rows + partials]
   int* count;
-  int* row_partial;   // [rows] index of the states of a row's splits, or one of the two values below
-  int* done;          // [rows * kv_heads] splits of a row and key head that are complete; 0 between two layers
-  int partials;       // number of states that fit in memory
-  int longest;        // most tiles of an item whose rows also read keys of their own: 8 (a split) or more
+  int* row_partial;   // [rows] index of the states of a row's splits, or kOneSplit or kWalksAll
+  int* done;          // [rows * kv_heads] number of finished splits of a row and key head; 0 between two
+                      // layers
+  int partials;       // number of per-split states that fit in memory
+  int longest;        // limit of the tiles of an item whose rows also read unshared keys: at least 8 (one
+                      // split)
 };
-inline constexpr int kOneSplit = -1;  // a row with one split, which is its result
-inline constexpr int kWalksAll = -2;  // a row without splits: padding, prefill, or no memory for its states
+inline constexpr int kOneSplit = -1;  // the row has only one split, whose state is its result
+inline constexpr int kWalksAll = -2;  // one block processes all keys of the row: padding, prefill, or no
+                                      // memory for its states
 
-/// Keys of an item that a row reads; first > last for none.
+/// The keys of an item that a row reads; first > last: none.
 struct KeySpan {
   int first, last;
 };

@@ -1,5 +1,5 @@
-// Shared by all attention kernels: a tile of 64 rows of keys and values in shared memory, and the tensor core's
-// fragments of it. A warp owns 16 query rows; lane l holds parts of rows l / 4 and l / 4 + 8.
+// Shared by all attention kernels: tiles of 64 rows of keys and values in shared memory, and the tensor
+// core's fragments of them. A warp has 16 query rows; lane l holds parts of rows l / 4 and l / 4 + 8.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -17,7 +17,7 @@ using bf16 = __nv_bfloat16;
 inline constexpr int kTileKeys = 64;
 inline constexpr float kLog2E = 1.4426950408889634f;
 
-/// Two values side by side, the lower index in the lower half.
+/// Two values as a bf16 pair, the one with the lower index in the lower half.
 __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
   uint32_t bits;
@@ -27,7 +27,7 @@ __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
 __device__ __forceinline__ float low_of(uint32_t pair) { return __uint_as_float(pair << 16); }
 __device__ __forceinline__ float high_of(uint32_t pair) { return __uint_as_float(pair & 0xffff0000u); }
 
-/// Sum over the four lanes that share two rows.
+/// Sum over the four lanes that hold parts of the same two rows.
 __device__ __forceinline__ float quad_sum(float x) {
   x += __shfl_xor_sync(kFullWarp, x, 1);
   return x + __shfl_xor_sync(kFullWarp, x, 2);
@@ -39,7 +39,7 @@ __device__ __forceinline__ float quad_max(float x) {
 
 // ---- rows in memory ------------------------------------------------------------------------------------
 
-/// Rows of two matrices side by side in memory: keys and values, or queries and output gradients.
+/// Two matrices with the same row layout: keys and values, or queries and output gradients.
 struct PackedRows {
   const bf16 *a, *b;  // row 0
   int64_t a_stride, b_stride;
@@ -50,15 +50,15 @@ struct PackedRows {
   }
 };
 
-/// A tile of a sequence's rows. Sequence s owns the slots from cu_seqlens[s] / rows + s on, at least as many
-/// as it has tiles of `rows` rows, so that a block finds its tile by a search, without a list.
+/// A tile of a sequence's rows. Sequence s has the tile slots from cu_seqlens[s] / rows + s on, at least as
+/// many as it has tiles of `rows` rows, so that a block finds its tile by a binary search, without a list.
 struct TileOfSequence {
   int64_t start;  // of the sequence in the batch
   int length, first_row;
 };
 inline int64_t tile_slots(int64_t tokens, int64_t sequences, int rows) { return tokens / rows + sequences; }
 __device__ __forceinline__ TileOfSequence find_tile(const int32_t* cu_seqlens, int sequences, int rows, int slot) {
-  int low = 0, high = sequences - 1;  // the last sequence that starts at or before the slot
+  int low = 0, high = sequences - 1;  // finds the last sequence that starts at or before the slot
   while (low < high) {
     const int middle = (low + high + 1) / 2;
     if (cu_seqlens[middle] / rows + middle <= slot) low = middle;
@@ -68,21 +68,22 @@ __device__ __forceinline__ TileOfSequence find_tile(const int32_t* cu_seqlens, i
   return {start, cu_seqlens[low + 1] - start, (slot - (start / rows + low)) * rows};
 }
 
-/// First key of the row at `position`; window 0 is none.
+/// First key that the row at `position` attends to; window 0: no window.
 __device__ __forceinline__ int first_key(int position, int window) {
   return window > 0 && position >= window ? position - window + 1 : 0;
 }
 
 // ---- a tile in shared memory ---------------------------------------------------------------------------
 
-/// First element of a row's 16-byte chunk. Rows permute chunks, so that a chunk of eight rows uses all banks.
+/// Index of the first element of a row's 16-byte chunk. Chunks are permuted within each row, so that equal
+/// chunks of eight rows lie in different banks.
 template <int kDim>
 __device__ __forceinline__ int at_chunk(int row, int chunk) {
   return row * kDim + (chunk ^ (row & 7)) * 8;
 }
 
-/// Starts copying rows [base, base + 64) of both matrices. Rows outside [low, high] and columns from `dim` on become
-/// zeros and are not read.
+/// Starts copying rows [base, base + 64) of both matrices to tiles. Rows outside [low, high] and columns from
+/// `dim` on become zeros and are not read.
 template <int kDim, int kThreads, class Rows>
 __device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, int high, int dim, bf16* tile_a,
                                           bf16* tile_b) {
@@ -100,7 +101,7 @@ __device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, i
   cp_async_commit();
 }
 
-/// Loads 16 tile rows from `row` on as columns of the right operand, at depth 16 kk: for x . row.
+/// Loads 16 tile rows from `row` on as columns of the right operand, at depth 16 kk; used for x . row.
 template <int kDim>
 __device__ __forceinline__ void load_columns(const bf16* tile, int row, int kk, uint32_t (&even)[2],
                                              uint32_t (&odd)[2]) {
@@ -109,7 +110,8 @@ __device__ __forceinline__ void load_columns(const bf16* tile, int row, int kk, 
   ldmatrix_x4(r, tile + at_chunk<kDim>(row + lane % 8 + lane / 16 * 8, kk * 2 + lane / 8 % 2));
   even[0] = r[0], even[1] = r[1], odd[0] = r[2], odd[1] = r[3];
 }
-/// Loads 16 tile rows from `row` on as depth of the right operand, columns [16 n, 16 n + 16): for w row.
+/// Loads 16 tile rows from `row` on as depth of the right operand, for columns [16 n, 16 n + 16); used for w
+/// row.
 template <int kDim>
 __device__ __forceinline__ void load_rows(const bf16* tile, int row, int n, uint32_t (&even)[2], uint32_t (&odd)[2]) {
   const int lane = threadIdx.x % 32;
@@ -120,7 +122,7 @@ __device__ __forceinline__ void load_rows(const bf16* tile, int row, int n, uint
 
 // ---- a warp's 16 rows in registers ---------------------------------------------------------------------
 
-/// Loads the lane's two rows as left operands; a null row and columns from `dim` on are zeros.
+/// Loads the lane's two rows as left operands; a null row, and columns from `dim` on, become zeros.
 template <int kDim>
 __device__ __forceinline__ void load_left(const bf16* row0, const bf16* row8, int dim, uint32_t (&x)[kDim / 16][4]) {
   const int column = threadIdx.x % 4 * 2;
@@ -142,7 +144,7 @@ __device__ __forceinline__ void load_left(const bf16* tile, int row, int kk, uin
   ldmatrix_x4(x, tile + at_chunk<kDim>(row + lane % 16, kk * 2 + lane / 16));
 }
 
-/// sum += x . tile^T for one step of depth, x 16 rows, tile rows [row, row + 8 kBlocks).
+/// sum += x tile^T for one step of depth: x has 16 rows, the tile rows are [row, row + 8 kBlocks).
 template <int kDim, int kBlocks>
 __device__ __forceinline__ void multiply_step(const uint32_t (&x)[4], const bf16* tile, int row, int kk,
                                               float (&sum)[kBlocks][4]) {
@@ -154,7 +156,7 @@ __device__ __forceinline__ void multiply_step(const uint32_t (&x)[4], const bf16
     mma_bf16_16816(sum[n + 1], x, odd);
   }
 }
-/// All steps of multiply_step, ascending in depth; x in registers, or 16 rows of a tile.
+/// multiply_step for all steps of depth, ascending; x is in registers, or is 16 rows of a tile.
 template <int kDim, int kBlocks>
 __device__ __forceinline__ void multiply_columns(const uint32_t (&x)[kDim / 16][4], const bf16* tile, int row,
                                                  float (&sum)[kBlocks][4]) {
@@ -172,7 +174,7 @@ __device__ __forceinline__ void multiply_columns(const bf16* left, int left_row,
   }
 }
 
-/// Rounds columns 16 kk .. of 16 rows of sums to bf16 as a left operand.
+/// Rounds columns 16 kk .. 16 kk + 15 of 16 rows of sums to bf16, as a left operand.
 template <int kBlocks>
 __device__ __forceinline__ void pack_left(const float (&w)[kBlocks][4], int kk, uint32_t (&left)[4]) {
 #pragma unroll
@@ -182,7 +184,8 @@ __device__ __forceinline__ void pack_left(const float (&w)[kBlocks][4], int kk, 
   }
 }
 
-/// w (16 rows, 8 kBlocks deep, rounded to bf16) times tile rows from `row`: sum += w tile, ascending in tile rows.
+/// sum += w tile, with w (16 rows, 8 kBlocks deep) rounded to bf16 and the tile rows from `row` on, in
+/// ascending order.
 template <int kDim, int kBlocks>
 __device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], const bf16* tile, int row,
                                               float (&sum)[kDim / 8][4]) {
@@ -200,7 +203,8 @@ __device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], cons
   }
 }
 
-/// Stores factor x sum to the lane's part of a row, columns [0, dim); `half` 0 is the first of its two rows.
+/// Stores factor x sum to the lane's part of a row, columns [0, dim); `half` selects the first (0) or second
+/// (1) of the lane's two rows.
 template <int kDim>
 __device__ __forceinline__ void store_row(const float (&sum)[kDim / 8][4], int half, float factor, int dim, bf16* to) {
   const int column = threadIdx.x % 4 * 2;

@@ -1,5 +1,6 @@
-// A block's query rows against their keys, in ascending tiles of 64 inside splits of 512. The packed forward and the
-// paged op differ only in a row's location; both use these functions, so their bits are equal.
+// Iterates a block's query rows over their keys, in ascending tiles of 64 within splits of 512. Packed
+// forward and paged attention only differ in where rows lie; both use these functions, so that their bits are
+// equal.
 #pragma once
 
 #include "kernels/attention.h"
@@ -10,14 +11,15 @@ namespace hone::kernels::cuda {
 
 inline constexpr int kSplitTiles = int(kAttentionSplit) / kTileKeys;
 
-/// Scores are kept unscaled; `scale_log2` = scale log2(e) is folded into the exponent.
+/// Weight of a score. Scores are stored without the factor `scale`; `scale_log2` = scale log2(e) applies it
+/// within the exponent.
 struct Exp2Scaled {
   float scale_log2;
   HONE_HOST_DEVICE float operator()(float difference) const { return exp2f(difference * scale_log2); }
 };
 
-/// Softmax of a lane's two rows over the keys so far: largest score, sum of e^(score - largest). `total` is the lane's
-/// share until SavedStates::join.
+/// Softmax state of a lane's two rows over the keys so far: largest score and sum of e^(score - largest).
+/// Until SavedStates::join, `total` is only the lane's share of the sum.
 struct RowSums {
   float maximum[2], total[2];
 
@@ -27,7 +29,7 @@ struct RowSums {
   }
 };
 
-/// The sum of e^(score - largest) v.
+/// Softmax state, with the sum of e^(score - largest) v.
 template <int kDim>
 struct RowStates : RowSums {
   float out[kDim / 8][4];
@@ -38,14 +40,14 @@ struct RowStates : RowSums {
   }
 };
 
-/// Keys [first, last] of the lane's two rows; first > last for none.
+/// Keys [first, last] that each of the lane's two rows reads; first > last: none.
 struct KeyRange {
   int first[2], last[2];
 };
 
 // ---- a tile: scores, their weights, the sum of values ----------------------------------------------------
 
-/// Scores of keys base .. base + 63 outside their row's range become -inf.
+/// Sets the scores of those of the keys base .. base + 63 that are outside a row's range to -inf.
 __device__ __forceinline__ void mask_scores(int base, const KeyRange& range, float (&p)[8][4]) {
   const int column = base + threadIdx.x % 4 * 2;
 #pragma unroll
@@ -57,8 +59,9 @@ __device__ __forceinline__ void mask_scores(int base, const KeyRange& range, flo
     }
 }
 
-/// Turns scores into weights e^(score - largest) and adds them to the sums. `keep` is the factor for the sum of values
-/// so far. A row without a key in this tile keeps its sums to the bit, with keep 1 if it had any before.
+/// Turns scores into weights e^(score - largest) and adds them to the row sums. `keep` is the factor that the
+/// sum of values so far must be multiplied by. A row without a key in this tile keeps its sums to the bit;
+/// its `keep` is 1 if it had keys before.
 __device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], RowSums& s, float (&keep)[2]) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -66,7 +69,8 @@ __device__ __forceinline__ void weigh_scores(Exp2Scaled exp, float (&p)[8][4], R
 #pragma unroll
     for (int n = 0; n < 8; ++n) maximum = fmaxf(maximum, fmaxf(p[n][2 * r], p[n][2 * r + 1]));
     maximum = quad_max(maximum);
-    const float shift = maximum == -INFINITY ? 0.0f : maximum;  // no key so far: every e^(-inf - 0) is 0
+    // a row without keys so far gets weights 0: e^(-inf - 0)
+    const float shift = maximum == -INFINITY ? 0.0f : maximum;
     const float minus = -shift * exp.scale_log2;
     float total = 0.0f;
 #pragma unroll
@@ -87,7 +91,8 @@ __device__ __forceinline__ void rescale(const float (&keep)[2], float (&out)[kBl
     for (int i = 0; i < 4; ++i) out[n][i] *= keep[i / 2];
 }
 
-/// Adds keys base .. base + 63 to the states of their split. A key outside a row's range changes no bit of it.
+/// Adds keys base .. base + 63 to the row states of their split. Keys outside a row's range change no bit of
+/// it.
 template <int kDim>
 __device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], const bf16* keys, const bf16* values,
                                             int base, const KeyRange& range, bool inside, Exp2Scaled exp,
@@ -103,8 +108,8 @@ __device__ __forceinline__ void attend_tile(const uint32_t (&q)[kDim / 16][4], c
 
 // ---- splits ----------------------------------------------------------------------------------------------
 
-/// A lane's row states of the splits so far, in shared memory: registers are scarce, and these are used once per 512
-/// keys. Element e of thread t at [e][t].
+/// A lane's row states of the earlier splits, stored in shared memory because registers are scarce and they
+/// are needed only once per 512 keys. Element e of thread t is at [e][t].
 template <int kDim, int kThreads>
 struct SavedStates {
   float* memory;
@@ -120,7 +125,7 @@ struct SavedStates {
 #pragma unroll
     for (int i = 0; i < kDim / 2; ++i) at(4 + i) = s.out[i / 4][i % 4];
   }
-  /// Call when a split is complete: merges the states before it, if any, with it.
+  /// Must be called when a split is complete: merges the states of earlier splits, if any, with it.
   __device__ __forceinline__ void join(RowStates<kDim>& s, Exp2Scaled exp) const {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
@@ -137,18 +142,18 @@ struct SavedStates {
   }
 };
 
-/// Positions of a warp's rows, ascending; first > last for a warp without rows.
+/// First and last position of a warp's rows, which ascend; first > last: the warp has no rows.
 struct WarpRows {
   int first, last, window;
 
   __device__ __forceinline__ bool busy() const { return first <= last; }
-  /// True if every row reads all of these 64 keys.
+  /// True if every row reads all 64 keys from `base` on.
   __device__ __forceinline__ bool inside(int base) const {
     return base >= first_key(last, window) && base + kTileKeys - 1 <= first;
   }
 };
 
-/// The tiles of one sequence's keys low .. high (both in range of some row), ascending.
+/// Iterates over the tiles of one sequence's keys low .. high (some row reads each of these two), ascending.
 template <int kThreads, class Keys>
 struct AscendingWalk {
   const Keys& keys;
@@ -175,24 +180,25 @@ struct AscendingWalk {
   __device__ __forceinline__ bool continues() const { return base + kTileKeys <= rows.last; }
 };
 
-/// Processes the block's rows over the tiles of a walk. A walk has begin and advance, true while there is a tile; the
-/// tile's offset (`base`); its load; whether the warp reads it, whether every row reads all of it (inside), which keys
-/// the lane's rows read (range), and whether the warp reads any later tile (continues). `shared` has walk_shared_bytes.
-/// All threads of the block take part; `s` is overwritten.
+/// Processes the block's rows over the tiles of `next`, a walk. A walk has: begin() and advance(), which
+/// return true while there is a tile; `base`, the tile's first key; load(); whether the warp reads the tile;
+/// inside(), whether every row reads all of it; range(), the keys that the lane's rows read; continues(),
+/// whether the warp reads a later tile. `shared` has walk_shared_bytes. All threads of the block take part;
+/// `s` is overwritten.
 template <int kDim, int kThreads, class Walk>
 __device__ __forceinline__ void walk_tiles(Walk next, const uint32_t (&q)[kDim / 16][4], Exp2Scaled exp, bf16* shared,
                                            RowStates<kDim>& s) {
   constexpr int kTile = kTileKeys * kDim;
   SavedStates<kDim, kThreads> before{reinterpret_cast<float*>(shared + 4 * kTile)};
   s.clear();
-  __syncthreads();  // the block's previous walk no longer reads the tiles
+  __syncthreads();  // the block's previous call no longer reads the tiles
   bool more = next.begin();
   if (more) next.template load<kDim>(shared, shared + kTile);
   for (int stage = 0; more; stage = 1 - stage) {
     const Walk here = next;
     bf16* const tile = shared + stage * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile has arrived, and no thread reads the other pair any more
+    __syncthreads();  // the tile has arrived, and no thread still reads the other pair of tiles
     more = next.advance();
     if (more) {
       bf16* const other = shared + (1 - stage) * 2 * kTile;
@@ -216,7 +222,7 @@ __device__ __forceinline__ void walk_keys(const Keys& keys, int low, int high, i
   walk_tiles<kDim, kThreads>(AscendingWalk<kThreads, Keys>{keys, low, high, dim, rows, range, 0}, q, exp, shared, s);
 }
 
-/// Bytes of two tiles of keys, two of values, and SavedStates.
+/// Shared memory of walk_tiles: two tiles of keys, two of values, and SavedStates.
 template <int kDim, int kThreads>
 constexpr size_t walk_shared_bytes() {
   return size_t(4) * kTileKeys * kDim * sizeof(bf16) + SavedStates<kDim, kThreads>::kFloats * sizeof(float);

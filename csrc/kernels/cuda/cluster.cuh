@@ -1,4 +1,4 @@
-// Blocks of a cluster (sm_90), which run at the same time and read each other's shared memory.
+// Thread-block clusters (sm_90): blocks that run at the same time and read each other's shared memory.
 // test/csrc/cuda_shim has a host version.
 #pragma once
 
@@ -8,8 +8,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Waits for all threads of all blocks of the cluster; what they wrote before is visible after it. Call
-/// before the first access to a peer's memory, and after the last one, so that no block exits too early.
+/// Waits for all threads of all blocks of the cluster, and makes their earlier writes visible. Call it before
+/// the first access to another block's memory, and after the last one, so that no block exits too early.
 __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;\n" ::: "memory");
 }
@@ -18,7 +18,8 @@ __device__ __forceinline__ int cluster_rank() {
   asm volatile("mov.u32 %0, %%cluster_ctarank;\n" : "=r"(rank));
   return int(rank);
 }
-/// The four values at the same place in the shared memory of the cluster's block `rank`.
+/// Reads four values from the shared memory of the cluster's block `rank`, at the address that `mine` has in
+/// this block.
 __device__ __forceinline__ float4 load_peer(const float4* mine, int rank) {
   float4 v;
   asm volatile(

@@ -1,4 +1,4 @@
-// The CUDA backend of kernels/divergence.h: what lm_head_grad does with rows that have a teacher.
+// The divergence term of lm_head_grad on a GPU.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -8,24 +8,25 @@
 
 namespace hone::kernels::cuda {
 
-/// Rows of a student's and a teacher's logits, and their dz.
+/// Rows of a student's logits with the teacher's data for them, and the gradients of the logits.
 struct TaughtRows {
   const float* z;            // [rows, pitch]
-  const float* teacher;      // [rows, pitch] of the student's vocabulary; or null, with k likeliest
-  const int32_t* ids;        // [rows, k]
-  const float* logprobs;     // [rows, k]
+  const float* teacher;      // [rows, pitch] teacher's logits of the student's vocabulary; null if there are
+                             // k likeliest tokens instead
+  const int32_t* ids;        // [rows, k] the teacher's likeliest tokens
+  const float* logprobs;     // [rows, k] their log-probs
   int k;
   bool rest;
   float beta;
   HeadSlopes slopes;
   const float* divergence_slopes;  // [rows] dLoss/ddivergence
   float* divergences;              // [rows] out
-  __nv_bfloat16* dz;               // [rows, pitch] out, 0 beyond the vocabulary
+  __nv_bfloat16* dz;               // [rows, pitch] out; columns beyond the vocabulary are 0
   int64_t pitch;                   // a multiple of 4
   int rows, vocabulary;
 };
 
-/// A row's divergence, and dz of the objective and the divergence together.
+/// Writes each row's divergence, and dz, the gradient of the objective plus the divergence term.
 void taught_gradient(const Stream& stream, const TaughtRows& rows);
 
 }  // namespace hone::kernels::cuda

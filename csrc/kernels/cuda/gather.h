@@ -1,4 +1,4 @@
-// Rows by index on a GPU; arguments are checked by the dispatchers.
+// The CUDA backend of gathering and scattering rows by index: arguments are already checked.
 #pragma once
 
 #include "kernels/gather.h"

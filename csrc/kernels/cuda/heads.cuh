@@ -1,4 +1,5 @@
-// Arguments and steps of the kernels that norm and rotate heads and write them to cache pages.
+// Arguments and steps of the kernels that apply norm and rotary embedding to heads and write them to KV
+// pages.
 #pragma once
 
 #include "kernels/attention.h"
@@ -11,13 +12,14 @@ struct Heads {
   bf16* qk;
   const bf16* v;
   int64_t qk_stride, v_stride, items;
-  int heads, kv_heads, dim, turned;  // turned: rotated dimensions. A row's items: heads of q, k, with pages v
+  int heads, kv_heads, dim, turned;  // turned: number of rotated dimensions. Items of a row: heads of q and
+                                     // k, and of v if there are pages
   const float *q_norm, *k_norm;
   float eps, norm_offset;
   const int32_t* positions;
   const float* table;
   int64_t table_stride;
-  bool wide;  // half of the rotated dimensions is a whole number of table vectors
+  bool wide;  // half of the rotated dimensions is a multiple of a vector's eight values
   bool interleaved;
   bf16 *keys, *values;  // null: no pages
   const int32_t *row_sequence, *row_position, *block_tables;
@@ -25,7 +27,7 @@ struct Heads {
   int page_tokens;
 };
 
-/// Address of head `head` of `row` in `pages`, or null for padding.
+/// Address in `pages` of head `head` of `row`; null for a padding row.
 __device__ __forceinline__ bf16* place_of(const Heads& a, bf16* pages, int64_t row, int head) {
   const int sequence = a.row_sequence[row];
   if (sequence < 0) return nullptr;
@@ -34,7 +36,7 @@ __device__ __forceinline__ bf16* place_of(const Heads& a, bf16* pages, int64_t r
   return pages + ((page * a.kv_heads + head) * a.page_tokens + position % a.page_tokens) * a.dim;
 }
 
-/// A lane's share of the sum of squares of a head.
+/// Sum of squares of the values of a head that a lane holds.
 __device__ __forceinline__ float squares_of(const Eight& x) {
   float squares = 0.0f;
 #pragma unroll
@@ -42,7 +44,8 @@ __device__ __forceinline__ float squares_of(const Eight& x) {
   return squares;
 }
 
-/// x / rms(x) w, rounded to bf16, as rms_norm of a head: its values from `at` on, given its sum of squares.
+/// Applies the RMS norm to values of a head, those from index `at` on: x / rms(x) w, rounded to bf16;
+/// `squares` is the head's sum of squares.
 __device__ __forceinline__ Eight normed(const Heads& a, Eight x, const float* weight, int at, float squares) {
   const float scale = 1.0f / sqrtf(squares / float(a.dim) + a.eps);
   const Eight w = load_eight(weight + at, a.dim - at, false);

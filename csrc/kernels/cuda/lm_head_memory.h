@@ -1,4 +1,4 @@
-// The scratch memory of the head's passes.
+// Scratch memory of the output head's kernels.
 #pragma once
 
 #include "kernels/cuda/lm_head_tile.cuh"
@@ -7,7 +7,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Releases its allocations at the end of the scope; later work on the same stream may then reuse them.
+/// Takes scratch from an arena and releases it at the end of the scope; later work on the same stream may
+/// then reuse it.
 struct HeadScratch {
   explicit HeadScratch(Arena* given) : arena(*given), mark(given->mark()) {}
   ~HeadScratch() { arena.release(mark); }

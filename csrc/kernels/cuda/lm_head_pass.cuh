@@ -1,6 +1,6 @@
-// A pass of the head over its weights; the only place that chooses the kernel for the device. Every head fits both
-// kernels (lm_head.cc requires rows that start at 16 bytes), so the device decides for all heads, and the number of
-// rows never does: the actor's logits and the trainer's must have the same bits.
+// Runs one matrix pass of the output head, with the kernel for the device. Both kernels support every head
+// (lm_head.cc requires 16-byte aligned rows), so only the device decides, never the number of rows: the
+// engine's logits and the trainer's must have the same bits.
 #pragma once
 
 #include "kernels/cuda/lm_head_tile.cuh"
@@ -9,7 +9,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Calls epilogue.row() for every row of h, at least one, and every 128 outputs of w, in tiles of kRows rows.
+/// Calls epilogue.row() for every row of h (there must be one) and every 128 outputs of w, in tiles of kRows
+/// rows.
 template <class Weight, int kRows, int kParts, class Epilogue>
 void head_pass(const Stream& stream, const HeadWeight& w, const HeadRows& h, const Epilogue& epilogue) {
   if constexpr (::hone::cuda::kSm90Built) {

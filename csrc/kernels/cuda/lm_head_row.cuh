@@ -1,5 +1,6 @@
-// Statistics of a row's logits: sums per tile of 128, merged in a fixed order, and the noise that draws a token. The
-// statistics pass and the sampler use the same functions, so they agree to the bit.
+// Statistics of a row's logits (sums per tile of 128 logits, merged in a fixed order), and the noise that
+// samples a token. The statistics pass and the sampler use the same functions, so that their results agree to
+// the bit.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,14 +15,14 @@
 
 namespace hone::kernels::cuda {
 
-/// For y = z / temperature over one tile: max, sum e^(y - max), sum e^(y - max) (y - max). `extra` depends on the pass:
-/// the target's logit, or the best noisy one.
+/// For y = z / temperature over one tile: max, sum e^(y - max), sum e^(y - max) (y - max). `extra` is the
+/// target's logit in the statistics pass, and the best noisy logit in the sampler.
 struct TileSums {
   float maximum, total, weighted, extra;
 };
 static_assert(sizeof(TileSums) == kTileSumsBytes);
 
-/// The same over a row, in f64 where tiles are added up.
+/// The same three statistics over a whole row; tiles are added in f64.
 struct RowSums {
   float maximum;
   double total, weighted;
@@ -36,7 +37,7 @@ __device__ __forceinline__ void temper(const float4& z, float inverse_temperatur
 }
 __device__ __forceinline__ float component(const float4& z, int i) { return i == 0 ? z.x : i == 1 ? z.y : i == 2 ? z.z : z.w; }
 
-/// All lanes of the warp take part; `count` (0 to 4) of the lane's values exist.
+/// Statistics of one tile, computed by a warp; `count` (0 to 4) of each lane's values are in the vocabulary.
 __device__ __forceinline__ TileSums tile_sums(const float (&y)[4], int count) {
   float top = -INFINITY;
 #pragma unroll
@@ -53,7 +54,8 @@ __device__ __forceinline__ TileSums tile_sums(const float (&y)[4], int count) {
   return {top, warp_sum(total), warp_sum(weighted), 0.0f};
 }
 
-/// Merges a row's tiles; one warp, the result in every lane: lanes by tile mod 32 in ascending order, then a tree.
+/// Merges a row's tiles in one warp; every lane gets the result. Lane i merges tiles i, i + 32, ... in
+/// ascending order, then lanes are merged by a tree.
 __device__ __forceinline__ RowSums merge_tiles(const TileSums* tiles, int count) {
   const int lane = threadIdx.x % 32;
   float top = -INFINITY;
@@ -76,7 +78,8 @@ __device__ __forceinline__ float logprob_of(float maximum, double total, float z
 __device__ __forceinline__ float entropy_of(const RowSums& s) { return float(log(s.total) - s.weighted / s.total); }
 __device__ __forceinline__ float lse_of(const RowSums& s) { return float(double(s.maximum) + log(s.total)); }
 
-// ---- noise: the CPU's arithmetic step by step (kernels/cpu/simd_int.h), so that its bits are the same ----------------
+// ---- noise: computed step by step as on the CPU (kernels/cpu/simd_int.h), so that its bits are the same
+// --------------
 
 /// log(1 + r) + e log 2.
 __device__ __forceinline__ float log_parts(float r, float e) {
@@ -95,13 +98,13 @@ __device__ __forceinline__ float log_parts(float r, float e) {
   p = fmaf(square, -0.5f, p);
   return fmaf(e, 0.693359375f, r + p);
 }
-/// x = (1 + r) 2^e with 1 + r in [sqrt(1/2), sqrt(2)).
+/// Splits x = (1 + r) 2^e with 1 + r in [sqrt(1/2), sqrt(2)).
 __device__ __forceinline__ void split_exponent(float x, float* r, float* e) {
   const uint32_t bits = __float_as_uint(x), above = bits - 0x3f3504f3u;
   *e = float(int32_t(above) >> 23);
   *r = __uint_as_float(bits - (above & 0xff800000u)) - 1.0f;
 }
-/// -log(-log((word + 1) 2^-32)).
+/// -log(-log((word + 1) 2^-32)): standard Gumbel noise made from 32 random bits.
 __device__ __forceinline__ float gumbel(uint32_t word) {
   const float u = float(word + 1u) * 0x1p-32f, gap = float(~word) * 0x1p-32f;
   float r, e;
@@ -110,19 +113,21 @@ __device__ __forceinline__ float gumbel(uint32_t word) {
     r = 0.0f - gap;
     e = 0.0f;
   }
-  split_exponent(0.0f - log_parts(r, e), &r, &e);  // a difference: for the word 2^32 - 1 it must be 0, not -0
+  split_exponent(0.0f - log_parts(r, e), &r, &e);  // subtracts from 0 because for the word 2^32 - 1 the
+                                                   // result must be 0, not -0
   return 0.0f - log_parts(r, e);
 }
 
-/// The four words of vocabulary ids 4 block .. 4 block + 3 (core/philox.h).
+/// The four random words of vocabulary ids 4 block .. 4 block + 3 (core/philox.h).
 __device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t block, uint32_t (&c)[4]) {
   c[0] = block, c[1] = key.position, c[2] = key.attempt, c[3] = key.problem;
   philox4x32(c, key.run_seed);
 }
 
-// ---- the draw --------------------------------------------------------------------------------------------------------
+// ---- sampling
+// --------------------------------------------------------------------------------------------------------
 
-/// A token and its value. `token` kNone: no logit was above -inf.
+/// A token, its noisy value, and its logit. `token` kNone: no logit was above -inf.
 struct Candidate {
   float value, z;
   int32_t token;
@@ -131,7 +136,7 @@ struct Candidate {
 static_assert(sizeof(Candidate) == kCandidateBytes);
 __device__ __forceinline__ Candidate no_candidate() { return {-INFINITY, 0.0f, Candidate::kNone}; }
 
-/// The candidate with the larger value, of equal ones the lower id; NaN never wins.
+/// The candidate with the larger value, or the lower id if values are equal; NaN never wins.
 __device__ __forceinline__ Candidate better(const Candidate& a, const Candidate& b) {
   return b.value > a.value || (b.value == a.value && b.token < a.token) ? b : a;
 }
@@ -144,7 +149,8 @@ __device__ __forceinline__ Candidate warp_best(Candidate best) {
   return best;
 }
 
-/// The best of `count` ids from `first`, a multiple of four, on: by y plus the key's noise, or by y alone.
+/// The best of the `count` ids from `first` (a multiple of four) on: by y plus the key's noise, or by y alone
+/// if greedy.
 __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (&y)[4], int first, int count,
                                                   const SampleKey& key, bool greedy) {
   Candidate best = no_candidate();
@@ -160,11 +166,11 @@ __device__ __forceinline__ Candidate best_of_four(const float4& z, const float (
   return best;
 }
 
-/// A row's sampling parameters as the kernel uses them.
+/// A row's sampling parameters in the form that the kernel uses.
 struct RowRule {
   bool greedy, truncates;
   float inverse_temperature;
-  int drawn;  // ids
+  int drawn;  // number of ids that may be sampled
 };
 __device__ __forceinline__ RowRule rule_of(const SamplingParams& p, int vocabulary) {
   const bool greedy = p.temperature == 0.0f;

@@ -1,4 +1,5 @@
-// Applies an objective's coefficients to a row's logits, for every pass that writes dz.
+// Computes dz, the gradient of a row's logits, from an objective's coefficients; for every kernel that writes
+// dz.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,12 +13,12 @@ __device__ __forceinline__ void store_bf16(__nv_bfloat16* to, const float (&x)[4
   *reinterpret_cast<uint2*>(to) = make_uint2(pack_bf16(x[0], x[1]), pack_bf16(x[2], x[3]));
 }
 
-/// Computes dLoss/dz of one row.
+/// Computes dLoss/dz of the ids of one row.
 struct RowSlopes {
   float up, bonus, lse, entropy;
   int target;
 
-  /// y: the id's logit over the temperature.
+  /// The gradient for one id; y: its logit divided by the temperature.
   __device__ __forceinline__ float of(int id, float y) const {
     const float log_p = y - lse;
     const float factor = bonus != 0.0f ? fmaf(bonus, log_p + entropy, -up) : -up;
@@ -25,7 +26,7 @@ struct RowSlopes {
   }
 };
 
-/// What dLoss/dz of all rows needs: results of pass 1, and LmHeadGradArgs::a and b.
+/// Inputs of dLoss/dz of all rows: results of the statistics pass, and LmHeadGradArgs::a and b.
 struct HeadSlopes {
   const float *lse, *entropies, *a, *b;  // b may be null
   const int32_t* targets;

@@ -1,7 +1,8 @@
-// The head's one matrix loop: a tile of rows times a tile of outputs; an epilogue turns the values into the pass's
-// result. Statistics, gradient and sampler all use it, so for the same h their logits are equal to the bit: the weights
-// are the left operand for any number of rows, k ascends in steps of 16, low parts come first, and every 512 k the
-// tensor core's sums, which it truncates, are added to a second set of f32 registers.
+// The matrix loop of the output head before Hopper: a tile of rows times a tile of outputs; an epilogue turns
+// the logits into the pass's result. Statistics, gradient and sampler all use it, so that for equal h their
+// logits are equal to the bit: weights are the left operand for any number of rows, k ascends in steps of 16,
+// parts of lower order come first, and after every 512 k the tensor core's sums, which it truncates, are
+// added to a second set of f32 registers.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -10,17 +11,21 @@
 namespace hone::kernels::cuda {
 
 inline constexpr int kHeadStages = 4;
-inline constexpr int kHeadPromotion = 512 / kHeadDepth;   // stages between promotions
-inline constexpr int kHeadPitch = kHeadOutputs + 4;       // of a finished tile, against bank conflicts
+inline constexpr int kHeadPromotion = 512 / kHeadDepth;   // stages after which sums are added to the second
+                                                          // set of registers
+inline constexpr int kHeadPitch = kHeadOutputs + 4;       // floats between rows of a finished tile; the extra
+                                                          // 4 avoid bank conflicts
 
-/// rows x depth in bf16, rows `pitch` (a multiple of 8) apart; depth as that of the weights.
+/// A bf16 matrix of rows x depth whose rows are `pitch` (a multiple of 8) apart; its depth is that of the
+/// weights.
 struct HeadRows {
   const __nv_bfloat16* data;
   int64_t pitch;
   int rows;
 };
 
-/// A stage of rows in memory, [row][k]. fragments() loads the right operand for two times eight rows at k.
+/// A stage of rows in shared memory, [row][k]. fragments() loads the right operand for two times eight rows
+/// at k.
 template <int kCount>
 struct RowsByDepth {
   static constexpr int kRows = kCount, kBytes = kRows * kHeadDepth * 2;
@@ -39,7 +44,7 @@ struct RowsByDepth {
   }
 };
 
-/// How the eight warps share a tile of kRows x 128.
+/// How the eight warps divide a tile of kRows x 128.
 template <int kRows>
 struct HeadTile {
   static constexpr int kRowWarps = kRows >= 64 ? 2 : 1;
@@ -48,7 +53,7 @@ struct HeadTile {
   static constexpr int kFragments = kOutputFragments * kRowFragments;
 };
 
-/// sums += one stage, for this warp's outputs and rows.
+/// sums += products of one stage, for this warp's outputs and rows.
 template <class Weight, class Rows, int kParts>
 __device__ __forceinline__ void multiply_stage(
     const char* weights, const char* rows, int output, int row, float (&sums)[HeadTile<Rows::kRows>::kFragments][4]) {
@@ -75,8 +80,8 @@ __device__ __forceinline__ void multiply_stage(
   }
 }
 
-/// epilogue.row(row, first output of the lane, four values) is called by a whole warp for each row of a finished tile
-/// [kRows, 128] that there is; lane l has outputs 4 l .. 4 l + 3 from output0, a multiple of 128, on.
+/// Calls epilogue.row(row, first output of the lane, four values) with a whole warp for each existing row of
+/// a finished tile [kRows, 128]; lane l has outputs 4 l .. 4 l + 3, counted from output0, a multiple of 128.
 template <int kRows, class Epilogue>
 __device__ __forceinline__ void finish_rows(const float* tile, int warp, int warps, int row0, int rows,
                                             int output0, const Epilogue& epilogue) {
@@ -86,7 +91,7 @@ __device__ __forceinline__ void finish_rows(const float* tile, int warp, int war
   }
 }
 
-/// Block (x, y) has the rows from x Rows::kRows on and the outputs from 128 y on.
+/// Block (x, y) computes the kRows rows from x kRows on, and the 128 outputs from 128 y on.
 template <class Weight, class Rows, int kParts, class Epilogue>
 __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, HeadRows h, Epilogue epilogue) {
   constexpr int kRows = Rows::kRows;
@@ -96,7 +101,8 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int row0 = blockIdx.x * kRows, output0 = blockIdx.y * kHeadOutputs;
   const int warp_row = warp % Tile::kRowWarps * Tile::kWarpRows, warp_output = warp / Tile::kRowWarps * Tile::kWarpOutputs;
-  const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;  // beyond the edge of the matrix
+  // the warp's part is beyond the edge of the matrix
+  const bool idle = row0 + warp_row >= h.rows || output0 + warp_output >= w.outputs;
   const int stages = (w.depth + kHeadDepth - 1) / kHeadDepth;
   const auto fetch = [&](int stage) {
     if (stage < stages) {
@@ -122,7 +128,7 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
     }
   }
   cp_async_wait<0>();
-  __syncthreads();  // the stages become the finished tile
+  __syncthreads();  // the memory of the stages becomes that of the finished tile
   float* const tile = reinterpret_cast<float*>(shared);
 #pragma unroll
   for (int i = 0; i < Tile::kFragments; ++i) {
@@ -135,7 +141,7 @@ __global__ void __launch_bounds__(kHeadThreads) head_tile_kernel(HeadWeight w, H
   finish_rows<kRows>(tile, warp, kHeadThreads / 32, row0, h.rows, output0, epilogue);
 }
 
-/// Rows vary fastest among blocks, so that those which read the same weights run together.
+/// Rows vary fastest among blocks, so that blocks which read the same weights run at the same time.
 template <int kRows>
 dim3 head_grid(const HeadWeight& w, const HeadRows& h) {
   return dim3(unsigned((h.rows + kRows - 1) / kRows), unsigned(head_tiles(w.outputs)));

@@ -1,9 +1,9 @@
-// The head's matrix loop on Hopper. Persistent blocks process tile after tile: one thread has the copy engine fill a
-// ring of stages of 64 k, two groups of four warps multiply 64 outputs each with the same rows (wgmma), and a finished
-// tile has its own memory, so that the stages of the next one load meanwhile. For tiles of 128 rows, additional warps
-// run the epilogue while the groups continue to multiply; for fewer rows the groups run it. Order of the sums,
-// promotion and epilogues are those of lm_head_tile.cuh; the instruction rounds differently, so a device uses one of
-// the two for everything.
+// The matrix loop of the output head on Hopper. Persistent blocks process tile after tile: one thread lets
+// the copy engine (TMA) fill a ring of stages of 64 k, two groups of four warps multiply 64 outputs each with
+// the same rows (wgmma), and a finished tile has its own memory, so that the stages of the next tile load
+// meanwhile. For tiles of 128 rows, additional warps run the epilogue while the groups continue to multiply;
+// for fewer rows the groups run it. Order of sums, second set of registers and epilogues are those of
+// lm_head_tile.cuh, but wgmma rounds differently, so a device always uses only one of the two loops.
 #pragma once
 
 #include <algorithm>
@@ -16,28 +16,32 @@
 
 namespace hone::kernels::cuda {
 
-/// 128 outputs x kRows. With few rows the cost is reading the weights: two blocks per multiprocessor, so that one reads
-/// while the other finishes, where registers allow it (64 rows beside two sets of fragments do not).
+/// A tile of 128 outputs x kRows. With few rows, reading the weights limits the speed: two blocks run per
+/// multiprocessor, so that one reads while the other finishes its tile, where registers suffice (not for 64
+/// rows with two sets of fragments).
 template <class Weight, int kRows_>
 struct HopperHeadTile {
   static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64;
   static constexpr bool kApart = kRows >= 128;
-  static constexpr int kFirstGroup = kApart ? 2 : 1;  // the groups before it copy (warp 0) and, if apart, finish
+  static constexpr int kFirstGroup = kApart ? 2 : 1;  // the groups of warps before this one copy (warp 0)
+                                                      // and, if kApart, run the epilogue
   static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;  // warps
   static constexpr int kThreads = 128 * (kFirstGroup + kGroups);
   static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
-  // Registers per thread: a multiprocessor's 65,536 divided by its threads, in multiples of 8; the groups then take
-  // those that the others release.
+  // Registers per thread: a multiprocessor's 65,536 divided by its threads, in multiples of 8; the
+  // multiplying groups then also take the registers that the other groups release.
   static constexpr int kShare = (65536 / (kThreads * kBlocksPerProcessor)) / 8 * 8, kKept = kApart ? 56 : 24;
   static constexpr int kTaken = kShare + (kShare - kKept) * kFirstGroup / kGroups / 8 * 8;
   static constexpr uint32_t kABytes = OnHopper<Weight>::kBytes, kStageBytes = kABytes + kRows * 128;
   static constexpr int kTileBytes = kRows * kHeadPitch * 4;
   static constexpr int kFit = ((224 << 10) / kBlocksPerProcessor - kTileBytes) / kStageBytes, kStages = kFit < 6 ? kFit : 6;
   static_assert(kFirstGroup * kKept + kGroups * kTaken <= (kFirstGroup + kGroups) * kShare && kTaken <= 256);
-  static constexpr int kPromotion = 512 / kHopperDepth;  // stages between promotions
+  static constexpr int kPromotion = 512 / kHopperDepth;  // stages after which sums are added to the second
+                                                         // set of registers
 };
 
-/// A finished tile passed from the groups to the epilogue: one at a time, in shared memory after the ring.
+/// A finished tile that the multiplying groups pass to the epilogue, in shared memory behind the ring; there
+/// is one at a time.
 template <class T>
 struct FinishedTile {
   float* values;  // [kRows][kHeadPitch]
@@ -53,11 +57,12 @@ struct FinishedTile {
   }
 };
 
-/// The body is a trap without wgmma: such a device never calls it (has_wgmma).
+/// On devices without wgmma the kernel's body is a trap; it is never launched there (has_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// Calls visit(first row, first output, parity of the finished tile) for every tile of this block, in the
-/// same order in all its warps. Rows vary fastest, so that blocks which run together read the same weights.
+/// same order in all its warps. Rows vary fastest, so that blocks which run at the same time read the same
+/// weights.
 template <class T, class Visit>
 __device__ __forceinline__ void for_each_tile(int rows, int tiles, const Visit& visit) {
   const int down = (rows + T::kRows - 1) / T::kRows;
@@ -67,7 +72,7 @@ __device__ __forceinline__ void for_each_tile(int rows, int tiles, const Visit& 
   }
 }
 
-/// Fills one tile's stages, from `at` in the ring on.
+/// Fills the stages of one tile, beginning at position `at` of the ring.
 template <class T, class Weight>
 __device__ __forceinline__ void fill_stages(const Ring<T>& ring, RingPlace<T::kStages>& at, const CUtensorMap& w,
                                             const CUtensorMap& h, int output0, int row0, int stages) {
@@ -80,8 +85,9 @@ __device__ __forceinline__ void fill_stages(const Ring<T>& ring, RingPlace<T::kS
   }
 }
 
-/// sums (+)= one stage, for the 64 outputs of a group. `add` 0 starts the sums from zero. The products of this step
-/// still run on return and may read `left`; `settled` is called when those of the stage before have ended.
+/// sums (+)= products of one stage, for a group's 64 outputs. `add` 0 starts the sums from zero. On return
+/// the products of this step still run and may read `left`; `settled` is called when those of the previous
+/// stage have ended.
 template <class T, class Weight, int kParts, class Settled>
 __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint32_t (&left)[2][kParts][4],
                                                const Ring<T>& ring, int stage, int group, int add,
@@ -117,19 +123,20 @@ __device__ __forceinline__ void multiply_group(float (&sums)[T::kRows / 2], uint
   }
 }
 
-/// Multiplies all stages of a tile, from `at` in the ring on, for a group's 64 outputs, into `promoted`.
+/// Multiplies all stages of a tile, beginning at position `at` of the ring, for a group's 64 outputs, and
+/// sums into `promoted`.
 template <class T, class Weight, int kParts>
 __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], const Ring<T>& ring,
                                              RingPlace<T::kStages>& at, int group, int stages) {
   const bool first_lane = threadIdx.x % 32 == 0;
   float sums[T::kRows / 2];
-  // A product reads its fragments until it is awaited, so those of the next step use a second set.
+  // A running product still reads its fragments, so the next step's fragments use a second set of registers.
   [[maybe_unused]] uint32_t left[2][kParts][4];
 #pragma unroll
   for (float& sum : promoted) sum = 0.0f;
   for (int first = 0; first < stages; first += T::kPromotion) {
     const int last = first + T::kPromotion < stages ? first + T::kPromotion : stages;
-    int held = -1;  // the stage that a product may still read
+    int held = -1;  // the stage that a running product may still read
     for (int stage = first; stage < last; ++stage, at.advance()) {
       barrier_wait(&ring.full[at.stage], at.parity);
       multiply_group<T, Weight, kParts>(sums, left, ring, at.stage, group, stage != first, [&] {
@@ -145,7 +152,8 @@ __device__ __forceinline__ void drain_stages(float (&promoted)[T::kRows / 2], co
   }
 }
 
-/// Run by the groups: stores their registers as the finished tile, once no group reads the previous one.
+/// Run by the multiplying groups: stores their sums as the finished tile, once the previous finished tile has
+/// been read.
 template <class T, class Weight>
 __device__ __forceinline__ void hand_over(const float (&promoted)[T::kRows / 2], const FinishedTile<T>& tile, int group,
                                           unsigned parity) {
@@ -170,7 +178,8 @@ __device__ __forceinline__ void finish_tile(const FinishedTile<T>& tile, int row
   if (threadIdx.x % 32 == 0) barrier_arrive(tile.empty);
 }
 
-/// Run by a group: computes its 64 outputs of every tile of this block, and runs the epilogue unless kApart.
+/// Run by a multiplying group: computes its 64 outputs of every tile of this block, and runs the epilogue
+/// unless kApart.
 template <class T, class Weight, int kParts, class Epilogue>
 __device__ __forceinline__ void multiply_tiles(const Ring<T>& ring, const FinishedTile<T>& finished, int group, int rows,
                                                int tiles, int stages, const Epilogue& epilogue) {
@@ -185,7 +194,8 @@ __device__ __forceinline__ void multiply_tiles(const Ring<T>& ring, const Finish
 
 #endif
 
-/// As head_tile_kernel, for all `tiles` of 128 outputs and kRows rows: each block takes every gridDim.x-th.
+/// Persistent version of head_tile_kernel for all `tiles` of 128 outputs and kRows rows: block b processes
+/// every gridDim.x-th tile, from tile b on.
 template <class Weight, int kRows, int kParts, class Epilogue>
 __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
                                   HopperHeadTile<Weight, kRows>::kBlocksPerProcessor)
@@ -225,7 +235,7 @@ __global__ void __launch_bounds__(HopperHeadTile<Weight, kRows>::kThreads,
     });
   }
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 

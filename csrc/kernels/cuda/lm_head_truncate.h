@@ -18,13 +18,13 @@ struct TruncateRows {
   const TileSums* sums;  // [rows, tiles]
   const SamplingParams* params;
   const SampleKey* keys;
-  SampleOutputs out;     // tokens and logprobs overwritten for the rows that are truncated
+  SampleOutputs out;     // tokens and logprobs are overwritten for truncated rows only
   int rows, tiles, vocabulary;
 };
 
-/// Draws among the ids that a row's parameters keep, as described in kernels/lm_head.h; leaves other rows unchanged. No
-/// sort: finds the cut by a histogram of one 11-bit digit after another, in counts and in fixed-point mass, so that the
-/// order of the additions does not matter.
+/// Samples among the ids that a row's parameters keep, as kernels/lm_head.h describes; does nothing for rows
+/// without truncation. Finds the cut without sorting, by histograms of one 11-bit digit after another;
+/// probability mass is fixed-point, so that the order of additions does not matter.
 void truncate_rows(const Stream& stream, const TruncateRows& args);
 
 }  // namespace hone::kernels::cuda

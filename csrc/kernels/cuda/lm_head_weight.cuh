@@ -1,8 +1,10 @@
-// How a block of the head's weights lies in shared memory and becomes fragments of the tensor core.
+// Layout of a block of the output head's weights in shared memory, and its conversion to fragments of the
+// tensor core.
 //
-// An f32 weight is split on the fly into bf16 parts, w = hi + mid + lo, each the rounding of what the ones before
-// left over: 8 + 8 + 8 bits hold f32's 24, so that with h in bf16 every product is exact. Stored copies of the parts
-// would take 6 bytes per weight beside the 4 that decode has to read anyway, and half as much time again.
+// An f32 weight is split, when loaded, into bf16 parts w = hi + mid + lo, each the rounding of the remainder
+// of the previous ones: 8 + 8 + 8 bits hold f32's 24, so that with h in bf16 every product is exact. Storing
+// the parts instead would take 6 bytes per weight besides the 4 that decoding reads anyway, and half as much
+// time again.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -18,13 +20,13 @@ namespace hone::kernels::cuda {
 inline constexpr int kHeadThreads = 256;
 inline constexpr int kHeadDepth = 32;     // k of a stage
 
-/// Two values as one register, the first in the lower half, rounded to nearest even.
+/// Two values as a bf16 pair, the first in the lower half, rounded to nearest even.
 __device__ __forceinline__ uint32_t pack_bf16(float first, float second) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
   return *reinterpret_cast<const uint32_t*>(&pair);
 }
 
-/// Fragment register `r` of each part of two neighbouring k.
+/// Splits two consecutive k of a weight: fragment register `r` of each part.
 template <int kParts>
 __device__ __forceinline__ void split_pair(float first, float second, uint32_t (&parts)[kParts][4], int r) {
 #pragma unroll
@@ -36,15 +38,16 @@ __device__ __forceinline__ void split_pair(float first, float second, uint32_t (
   }
 }
 
-/// A matrix of `outputs` x `depth`, row-major with rows `pitch` apart; kTransposed: stored [depth, outputs].
-/// Sizes along a row are multiples of 8.
+/// The head's matrix: `outputs` x `depth`, row-major, rows `pitch` apart; kTransposed: stored as [depth,
+/// outputs]. Sizes along a row are multiples of 8.
 struct HeadWeight {
   const void* data;
   int64_t pitch;
   int outputs, depth;
 };
 
-/// Stage in memory [outputs][k]: eight 16-byte pieces a row, moved so that a half-warp's 8-byte reads hit all banks.
+/// f32 weights. Stage in shared memory [outputs][k]: eight 16-byte pieces per row, permuted so that a
+/// half-warp's 8-byte reads hit all banks.
 struct WeightF32 {
   static constexpr int kParts = 3, kBytes = kHeadOutputs * kHeadDepth * 4;
 
@@ -70,7 +73,8 @@ struct WeightF32 {
   }
 };
 
-/// The transpose of such a matrix: stage [k][outputs], rows four floats longer against bank conflicts.
+/// The transpose of f32 weights, for dh. Stage [k][outputs], whose rows are four floats longer to avoid bank
+/// conflicts.
 struct WeightF32Transposed {
   static constexpr int kParts = 1, kPitch = kHeadOutputs + 4, kBytes = kHeadDepth * kPitch * 4;
 
@@ -95,7 +99,7 @@ struct WeightF32Transposed {
   }
 };
 
-/// bf16 weights (tied to the embedding): one exact pass. Four 16-byte pieces a row.
+/// bf16 weights (tied to the embedding), which need only one part. Four 16-byte pieces per row.
 struct WeightBf16 {
   static constexpr int kParts = 1, kBytes = kHeadOutputs * kHeadDepth * 2;
 
@@ -115,7 +119,7 @@ struct WeightBf16 {
   }
 };
 
-/// The transpose of bf16 weights: stage [k][outputs], sixteen 16-byte pieces a row.
+/// The transpose of bf16 weights. Stage [k][outputs], sixteen 16-byte pieces per row.
 struct WeightBf16Transposed {
   static constexpr int kParts = 1, kBytes = kHeadOutputs * kHeadDepth * 2;
 

@@ -1,6 +1,7 @@
-// The layout of a block of the head's weights in Hopper's shared memory, as the copy engine writes it (64 k of 128
-// outputs, rows of 128 bytes, swizzled), and how it becomes the left operand of wgmma. f32 passes through registers,
-// where it is split as in lm_head_weight.cuh; bf16 is multiplied from shared memory.
+// Layout of a block of the head's weights in Hopper's shared memory, as the copy engine (TMA) writes it (64 k
+// of 128 outputs, rows of 128 bytes, swizzled), and how it becomes the left operand of wgmma. f32 weights
+// pass through registers, where they are split as in lm_head_weight.cuh; bf16 weights are multiplied from
+// shared memory.
 #pragma once
 
 #include "kernels/cuda/lm_head_weight.cuh"
@@ -10,9 +11,9 @@
 
 namespace hone::kernels::cuda {
 
-/// A Weight's layout for wgmma. kInRegisters: fragment() loads a warp's 16 outputs from `output` on, and
-/// lanes with lane / 4 = g have outputs line(g) and line(g) + 8. Else kLines says how a descriptor finds
-/// outputs (matmul_plan.h).
+/// How wgmma reads a Weight. If kInRegisters: fragment() loads a warp's 16 outputs from `output` on, and
+/// lanes with lane / 4 = g hold outputs line(g) and line(g) + 8. Otherwise kLines says how a descriptor
+/// addresses outputs (matmul_plan.h).
 template <class Weight>
 struct OnHopper;
 
@@ -29,7 +30,7 @@ struct OnHopper<WeightF32> {
 #pragma unroll
     for (int i = 0; i < kHopperDepth / 32; ++i) copy_box(to + i * kBoxBytes, map, k0 + 32 * i, output0, barrier);
   }
-  /// Even lines first: the half-warp that reads at once then uses all 32 banks under the swizzle.
+  /// Even lines first: under the swizzle, the half-warp that reads at the same time then uses all 32 banks.
   static __device__ __forceinline__ int line(int g) { return g % 4 * 2 + g / 4; }
 
   template <int kUsed>
@@ -45,7 +46,7 @@ struct OnHopper<WeightF32> {
   }
 };
 
-/// Weights stored as [depth, outputs], in boxes of 64 k by 32 outputs.
+/// Weights stored as [depth, outputs], copied in boxes of 64 k by 32 outputs.
 template <>
 struct OnHopper<WeightF32Transposed> {
   static constexpr bool kInRegisters = true;

@@ -10,19 +10,23 @@ namespace hone::kernels::cuda {
 
 void pack_matrix(const Stream& stream, const PackMatrixArgs& args);
 void linear(const Stream& stream, const LinearArgs& args);
-/// True if linear_swiglu (linear_heads) below supports the arguments: few rows, on a Hopper.
+/// takes_swiglu, takes_heads: whether linear_swiglu and linear_heads support the arguments: few rows, on a
+/// Hopper GPU.
 bool takes_swiglu(const LinearSwigluArgs& args);
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);
 bool takes_heads(const LinearArgs& product, const PrepareHeadsArgs& heads);
 void linear_heads(const Stream& stream, const LinearArgs& product, const PrepareHeadsArgs& heads);
 void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args);
 
-/// Makes this process use the portable kernels (mma.sync) even where wgmma is available, or not. HONE_CUDA_PORTABLE=1
-/// in the environment, read once, does the same. The two differ in the last bits: switch before the first product.
+/// Makes this process use the portable kernels (mma.sync) even where wgmma is available (true), or not
+/// (false). Setting HONE_CUDA_PORTABLE=1 in the environment, which is read once, does the same. The two kinds
+/// of kernels differ in the last bits: switch before the first product.
 void force_portable(bool on);
-/// True if this process uses wgmma: this thread's device is a Hopper, and the portable kernels are not forced.
+/// True if this process uses wgmma: this thread's device is a Hopper GPU, and the portable kernels are not
+/// forced.
 bool has_wgmma();
-/// True if the weights [n, k] are multiplied by wgmma on this thread's device. Depends on their shape alone.
+/// True if products with weights [n, k] use wgmma on this thread's device; depends only on the weights'
+/// shape.
 bool uses_wgmma(int64_t n, int64_t k);
 
 }  // namespace hone::kernels::cuda

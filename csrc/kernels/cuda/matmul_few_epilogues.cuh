@@ -1,5 +1,5 @@
-// Epilogues for few rows on Hopper: rows of y; heads, normed, rotated and written to their pages; an MLP's gated
-// values. Each is the op that otherwise follows the product, with the same bits.
+// Epilogues of products of few rows on Hopper: storing y; norm, rotary embedding and storing of heads to KV
+// pages; an MLP's gated values. Each has the bits of the op that otherwise follows the product.
 #pragma once
 
 #include "kernels/cuda/heads.cuh"
@@ -14,7 +14,7 @@ __device__ __forceinline__ FewColumns whole_tile(int tile) {
   return {int64_t(tile) * kTileColumns, int64_t(tile) * kTileColumns + kTileColumns / 2};
 }
 
-/// v + bias of outputs [column, column + 8).
+/// v + bias for outputs [column, column + 8).
 __device__ __forceinline__ Eight with_bias(Eight v, const float* bias, int64_t column, int64_t left) {
   if (!bias) return v;
 #pragma unroll
@@ -30,7 +30,7 @@ __device__ __forceinline__ Eight rounded(Eight v) {
   return v;
 }
 
-/// Stores y like store_pairs.
+/// Stores rows of y, as store_pairs does.
 struct RowsOfY {
   static constexpr int kLanes = kTileColumns / 8;
   Output out;
@@ -57,7 +57,8 @@ struct RowsOfY {
   }
 };
 
-/// Stores the gated product of the two halves of y, 64 outputs of each per tile, and the halves if wanted.
+/// Stores gate(first half) x second half of y, 64 outputs of each half per tile, and y itself if `halves` is
+/// not null.
 template <class Gate>
 struct GatedRows {
   static constexpr int kLanes = kTileColumns / 16;
@@ -83,22 +84,22 @@ struct GatedRows {
   }
 };
 
-/// Runs prepare_heads for fully rotated heads whose dimension divides the tile; also stores q, k and v where
-/// the product would have stored them.
+/// Runs prepare_heads for fully rotated heads whose dim divides the tile; also stores q, k and v to y, as the
+/// product would.
 struct PlacedHeads {
   static constexpr int kLanes = kTileColumns / 8;
   Heads heads;
   const float* bias;
-  int64_t width;  // of q, k and v together
+  int64_t width;  // total columns of q, k and v
 
   __device__ __forceinline__ FewColumns columns(int tile) const { return whole_tile(tile); }
 
-  /// Sum over a head's dim / 8 neighbouring lanes: the bits of warp_sum, which has zeros for other lanes.
+  /// Sum over the dim / 8 neighbouring lanes of a head; same bits as warp_sum with zeros in the other lanes.
   __device__ __forceinline__ float head_sum(float squares) const {
     for (int distance = heads.dim / 16; distance > 0; distance /= 2) squares += __shfl_xor_sync(kFullWarp, squares, distance);
     return squares;
   }
-  /// Rotates the lane's eight values, whose partners are half a head away.
+  /// Applies rotary embedding to the lane's eight values, whose partners are half a head away.
   __device__ __forceinline__ Eight turned(const Eight& x, int64_t row, int at) const {
     const int half = heads.dim / 2;
     Eight other, out;

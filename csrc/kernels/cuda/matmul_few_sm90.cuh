@@ -1,6 +1,6 @@
-// Products of few rows on Hopper, limited by reading the weights. A cluster has a tile of 64 or 128 rows and 128
-// columns, each of its blocks a piece of k. The sums meet in shared memory: each block adds some of the rows from all
-// blocks, in ascending order of pieces, and passes them to the epilogue.
+// Products of few rows on Hopper, whose speed reading the weights limits. A cluster of blocks computes a tile
+// of 64 or 128 rows and 128 columns; each block multiplies one piece of k. Then each block adds some of the
+// rows from the shared memory of all blocks, in ascending order of pieces, and passes them to the epilogue.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -12,22 +12,26 @@
 namespace hone::kernels::cuda {
 
 inline constexpr int kFewColumns = 128;
-using Few64 = HopperTile<1, kFewColumns, 4, false>;    // two blocks of 96 KB a multiprocessor
-using Few128 = HopperTile<2, kFewColumns, 6, false>;  // from 65 rows on: the weights are read half as often. 192 KB
+using Few64 = HopperTile<1, kFewColumns, 4, false>;    // two blocks of 96 KB per multiprocessor
+using Few128 = HopperTile<2, kFewColumns, 6, false>;  // from 65 rows on; reads the weights half as often. 192
+                                                      // KB
 
-inline constexpr int kFewPitch = 136;  // floats from row to row of finished sums: a half-warp's pairs lie in all banks
+inline constexpr int kFewPitch = 136;  // floats between rows of finished sums, so that a half-warp's pairs
+                                       // lie in different banks
 
-/// The rows of the weights for a tile of 128 outputs: 64 from `low` on and 64 from `high` on.
+/// The rows of the weights that a tile of 128 outputs uses: 64 from `low` on and 64 from `high` on.
 struct FewColumns {
   int64_t low, high;
 };
 
-/// The staged sums of a tile's pieces, in the shared memory of the cluster's blocks.
+/// The sums of a tile's pieces, in the shared memory of the cluster's blocks.
 struct FewSums {
-  const float* staged;  // [rows][kFewPitch] of this block; other blocks have theirs at the same address
+  const float* staged;  // [rows][kFewPitch] in this block's shared memory; other blocks have theirs at the
+                        // same address
   int pieces;
 
-  /// Sums eight neighbours of a row over the pieces, ascending from 0; a single piece is returned as it is.
+  /// Sums eight consecutive values of a row over the pieces, ascending, starting from 0; a single piece is
+  /// returned unchanged.
   __device__ __forceinline__ Eight at(int row, int column) const {
     constexpr int kAtOnce = 4;
     const float4* const mine = reinterpret_cast<const float4*>(staged + row * kFewPitch + column);
@@ -53,10 +57,10 @@ struct FewSums {
   }
 };
 
-/// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
+/// On devices without wgmma the kernel's body is a trap; it is never launched there (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-/// Announces a stage's bytes and starts copying its weights.
+/// Announces the bytes of a stage to its barrier, and starts copying the stage's weights.
 template <class T>
 __device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, const CUtensorMap& b, int64_t k,
                                              const FewColumns& columns) {
@@ -66,7 +70,8 @@ __device__ __forceinline__ void fill_weights(const Ring<T>& ring, int stage, con
   copy_box(ring.b(stage) + T::kBBytes / 2, b, int(k), int(columns.high), full);
 }
 
-/// Run by one thread: fills the ring with weights; prefetchable ones before the previous kernel has ended.
+/// Run by one thread: starts filling the ring with weights; prefetchable ones even before the previous kernel
+/// has ended.
 template <class T>
 __device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CUtensorMap& b, const FewColumns& columns,
                                                    const Range& depth) {
@@ -76,7 +81,7 @@ __device__ __forceinline__ void fill_first_weights(const Ring<T>& ring, const CU
   }
 }
 
-/// Run by the same thread: copies the rest of the piece [depth.begin, depth.end) of k.
+/// Run by the thread of fill_first_weights: copies the rest of the piece [depth.begin, depth.end) of k.
 template <class T>
 __device__ __forceinline__ void fill_few(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b, int row,
                                          const FewColumns& columns, const Range& depth) {
@@ -91,12 +96,13 @@ __device__ __forceinline__ void fill_few(const Ring<T>& ring, const CUtensorMap&
   }
 }
 
-/// Run by a group: sums the piece for its 64 rows. One product runs while the next stage is awaited.
+/// Run by a group of four warps: sums the piece for its 64 rows. One product runs while the group waits for
+/// the next stage.
 template <class T>
 __device__ __forceinline__ void multiply_few(const Ring<T>& ring, int group, int steps, float (&sums)[kFewColumns / 2]) {
   const bool first_lane = threadIdx.x % 32 == 0;
   RingPlace<T::kStages> at;
-  int held = -1;  // the stage that a product may still read
+  int held = -1;  // the stage that a running product may still read
   for (int step = 0; step < steps; ++step, at.advance()) {
     barrier_wait(&ring.full[at.stage], at.parity);
     multiply_stage<T, Inside::kDepth, Inside::kDepth>(sums, ring, at.stage, group, step != 0);
@@ -146,11 +152,11 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   if (p.prefetchable) await_predecessor();
   __syncthreads();
   float* const staged = reinterpret_cast<float*>(ring.stages);
-  const int group = group_of_warps() - 1;  // -1: the one that copies
+  const int group = group_of_warps() - 1;  // -1: the group that copies
   float sums[kFewColumns / 2];
   if (group >= 0) multiply_few(ring, group, int(ceil_div(depth.end - depth.begin, kHopperDepth)), sums);
   else if (threadIdx.x == 0) fill_few(ring, a, b, first_row, columns, depth);
-  __syncthreads();  // every product has ended, so the stages are free
+  __syncthreads();  // every product has ended, so the memory of the stages is free
   if (group >= 0) stage_few(staged, group, sums);
   cluster_sync();
   const FewSums all{staged, p.pieces};
@@ -159,13 +165,13 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     const int row = base + int(threadIdx.x) / Epilogue::kLanes * p.pieces;
     epilogue.finish(all, row, row < live ? first_row + row : -1, int(place.column), int(threadIdx.x) % Epilogue::kLanes);
   }
-  cluster_sync();  // no block exits while another reads its sums
+  cluster_sync();  // no block may exit while another one reads its sums
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 
-/// Launches `tiles` tiles of 128 outputs each; the product has at most 8 pieces.
+/// Launches a kernel for `tiles` tiles of 128 outputs each; the product has at most 8 pieces.
 template <class T, class Epilogue>
 void launch_few_tiles(const Stream& stream, const Product& p, int64_t tiles, const Epilogue& epilogue) {
   const CUtensorMap a = operand_map(p.a, T::kRows, "the left operand");

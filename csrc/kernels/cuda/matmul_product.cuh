@@ -1,4 +1,4 @@
-// Common parts of all matrix products on CUDA: operands, output, and the order in which pieces are added.
+// Common parts of all matrix products on CUDA: operands, output, and storing and adding of pieces.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -11,7 +11,7 @@
 
 namespace hone::kernels::cuda {
 
-/// Which index of an operand lies side by side in memory: k (rows of x, rows of W), or the output's row or column
+/// Which index of an operand is contiguous in memory: k (rows of x, rows of W), or the output's row or column
 /// (W read as its transpose; dy and x in the weight gradient).
 enum class Inside { kDepth, kLines };
 
@@ -19,16 +19,17 @@ enum class Inside { kDepth, kLines };
 struct Operand {
   const __nv_bfloat16* data;
   int64_t height, width, stride;
-  bool aligned;  // every row starts at 16 bytes and is a whole number of 16-byte chunks
+  bool aligned;  // every row is 16-byte aligned and is a whole number of 16-byte chunks
 };
 
-/// f32 or bf16 with rows `stride` apart; v + bias + what was there (when `accumulate`), rounded once.
+/// The output, f32 or bf16 with rows `stride` apart: product + bias + the previous value (if `accumulate`),
+/// rounded once.
 struct Output {
   void* data;
   int64_t stride;
   const float* bias;  // null: none
   bool bf16, accumulate;
-  bool paired;  // two neighbours from an even column on can be written at once
+  bool paired;  // two consecutive values from an even column on can be written by one store
 };
 
 struct alignas(4) PairBf16 { __nv_bfloat16 first, second; };
@@ -39,8 +40,9 @@ __device__ __forceinline__ float loaded(__nv_bfloat16 x) { return __bfloat162flo
 __device__ __forceinline__ void stored(float& to, float x) { to = x; }
 __device__ __forceinline__ void stored(__nv_bfloat16& to, float x) { to = __float2bfloat16(x); }
 
-/// Pairs of neighbouring columns that a thread finishes together: pair i is 8 (i % kHigh) rows below and 8 (i / kHigh)
-/// columns right of the first. `high` and `wide`: rows and columns from there to the output's edge.
+/// The pairs of neighbouring columns that a thread stores: pair i is 8 (i % kHigh) rows below and 8 (i /
+/// kHigh) columns right of the first. `high` and `wide`: rows and columns from the first pair to the output's
+/// edge.
 template <class T, int kHigh>
 struct PairPlaces {
   T* rows[kHigh];
@@ -49,8 +51,8 @@ struct PairPlaces {
   __device__ __forceinline__ bool has(int i, int e) const { return i % kHigh * 8 < high && i / kHigh * 8 + e < wide; }
 };
 
-/// Stores both values of a pair at once. Loads all previous values before the first store, so that the thread waits for
-/// memory only once.
+/// Stores both values of each pair at once. All previous values are loaded before the first store, so that
+/// the thread waits for memory only once.
 template <class T, class Pair, int kPairs, int kHigh>
 __device__ __forceinline__ void finish_pairs(const PairPlaces<T, kHigh>& places, bool accumulate,
                                              float (&v)[kPairs][2]) {
@@ -75,7 +77,7 @@ __device__ __forceinline__ void finish_pairs(const PairPlaces<T, kHigh>& places,
   }
 }
 
-/// Stores values one by one, for outputs whose pairs are not aligned: correct but slow.
+/// Stores values one by one, for outputs whose pairs are not aligned; slower.
 template <class T, int kPairs, int kHigh>
 __device__ __forceinline__ void finish_singles(const PairPlaces<T, kHigh>& places, bool accumulate,
                                                const float (&v)[kPairs][2]) {
@@ -99,7 +101,8 @@ __device__ __forceinline__ void finish(const Output& out, int64_t row, int64_t c
   else finish_singles(places, out.accumulate, v);
 }
 
-/// Finishes the pairs v, from (row, column) on, column even; what is outside [rows, columns] stays as it is.
+/// Stores the pairs v, beginning at (row, column), column even; elements outside [rows, columns] are not
+/// written.
 template <int kPairs, int kHigh>
 __device__ __forceinline__ void store_pairs(const Output& out, int64_t row, int64_t column, int64_t rows,
                                             int64_t columns, float (&v)[kPairs][2]) {
@@ -116,26 +119,26 @@ __device__ __forceinline__ void store_pairs(const Output& out, int64_t row, int6
   else finish<float, PairF32, kPairs, kHigh>(out, row, column, rows, columns, v);
 }
 
-/// D[rows, columns] = sum over depth of a(row, k) b(column, k), in `pieces` pieces of k.
-/// Either every block walks all pieces and adds them up, or (`spread`) each piece has blocks of its own that leave
-/// their f32 sums at out.data + piece * rows * columns for add_pieces.
+/// D[rows, columns] = sum over depth of a(row, k) b(column, k), in `pieces` pieces of k. Either every block
+/// computes all pieces and adds them, or (`spread`) each piece has its own blocks, which store their f32 sums
+/// at out.data + piece * rows * columns for add_pieces.
 struct Product {
   Operand a, b;
   Output out;
   int64_t rows, columns, depth;
   int pieces;
   bool spread;
-  bool prefetchable = false;  // b: see PackedMatrix
+  bool prefetchable = false;  // of b: see PackedMatrix
 };
 
-/// The fragment layout both instructions share: lane's first row and column within 16 rows x 8 columns of sums;
-/// its four sums are (row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1).
+/// Layout of sums that mma.sync and wgmma share: a lane's first row and column within 16 rows x 8 columns of
+/// sums. Its four sums are (row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1).
 __device__ __forceinline__ int sum_row(int lane) { return lane / 4; }
 __device__ __forceinline__ int sum_column(int lane) { return lane % 4 * 2; }
 
 /// Stores a thread's sums of 16 rows x 8 kBlocks columns from (row, column) on, kPairs pairs at a time (fewer
-/// pairs need more round trips to memory, more pairs more registers); sum(j, i) is the i-th of four sums in
-/// the j-th 8 columns.
+/// pairs need more round trips to memory, more pairs more registers); sum(j, i) is the i-th of its four sums
+/// in the j-th 8 columns.
 template <int kBlocks, int kPairs, class Sum>
 __device__ __forceinline__ void store_sums(const Product& p, const Output& out, int64_t row, int64_t column,
                                            const Sum& sum) {
@@ -152,21 +155,22 @@ __device__ __forceinline__ void store_sums(const Product& p, const Output& out, 
   }
 }
 
-/// Destination of a block's sums: the output, or its piece's place in the scratch.
+/// Where a block stores its sums: the output, or its piece's part of the scratch.
 __device__ __forceinline__ Output output_of(const Product& p, const BlockWork& work) {
   Output out = p.out;
   if (p.spread) out.data = static_cast<float*>(out.data) + work.first_piece * p.rows * p.columns;
   return out;
 }
 
-/// Products of few rows on Hopper, and the ops that follow them (matmul_few_sm90.cu). `wide`: rows of y start at 16 bytes.
+/// Products of few rows on Hopper, and the ops that follow them (matmul_few_sm90.cu). `wide`: rows of y are
+/// 16-byte aligned.
 void multiply_few_sm90(const Stream& stream, const Product& p, bool wide);
 void multiply_gated_sm90(const Stream& stream, const Product& p, const LinearSwigluArgs& args);
 void multiply_heads_sm90(const Stream& stream, const Product& p, const PrepareHeadsArgs& args);
 /// True if multiply_heads_sm90 supports these heads.
 bool places_heads_sm90(const PrepareHeadsArgs& args);
 
-/// The products on Hopper's wgmma (matmul_sm90.cu), and whether the device of this thread has it.
+/// Products with Hopper's wgmma (matmul_sm90.cu); device_is_sm90: whether this thread's device has it.
 void multiply_sm90(const Stream& stream, const Product& p, Inside a, Inside b);
 bool device_is_sm90();
 

@@ -1,4 +1,5 @@
-// What Hopper's products share: a tile's sizes, and what a group of four warps does with one stage of a ring.
+// Shared by Hopper's matrix products: tile sizes, and multiplying one stage of a ring by a group of four
+// warps.
 #pragma once
 
 #include "kernels/cuda/matmul_product.cuh"
@@ -8,8 +9,9 @@
 
 namespace hone::kernels::cuda {
 
-/// A tile of 64 kGroups x kColumns outputs. kWalk: pieces of k are added up in separate registers. kCluster
-/// blocks, with tiles one below the other, share the right operand: each copies a part of it to all.
+/// A tile of 64 kGroups x kColumns outputs. kWalk: pieces of k are added in separate registers. The kCluster
+/// blocks of a cluster compute tiles that lie one below the other and share the right operand: each block
+/// copies a part of it to all.
 template <int kGroups_, int kColumns_, int kStages_, bool kWalk_, int kCluster_ = 1>
 struct HopperTile {
   static constexpr int kCluster = kCluster_;
@@ -19,7 +21,7 @@ struct HopperTile {
   static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
 };
 
-/// Starts the four products of a stage, of 16 k each. `add` 0 starts the sums from zero.
+/// Starts the four products (16 k each) of a stage. `add` 0 starts the sums from zero.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], const Ring<T>& ring, int stage,
                                                int group, int add) {
@@ -34,7 +36,7 @@ __device__ __forceinline__ void multiply_stage(float (&sums)[T::kColumns / 2], c
   wgmma_commit();
 }
 
-/// The tensor map of an operand, in boxes of 64 elements by `box_rows` rows.
+/// TMA's description of an operand, in boxes of 64 elements by `box_rows` rows.
 inline CUtensorMap operand_map(const Operand& m, uint32_t box_rows, const char* name) {
   if (!m.aligned) {
     fail(Code::kShape, "matmul: on Hopper the rows of %s must start at 16 bytes; here they are %lld elements apart.", name,

@@ -1,4 +1,4 @@
-// A tile of a product on mma.sync: operands stream through shared memory, sums stay in registers.
+// A tile of a matrix product by mma.sync: operands stream through shared memory, sums stay in registers.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -8,12 +8,13 @@
 
 namespace hone::kernels::cuda {
 
-/// kRows x kColumns outputs by kWarpRows x kWarpColumns warps; stages of kDepth terms, kStages of them under way.
+/// kRows x kColumns outputs, computed by kWarpRows x kWarpColumns warps; kStages stages of kDepth terms are
+/// loading or in use.
 template <int kRows_, int kColumns_, int kDepth_, int kWarpRows_, int kWarpColumns_, int kStages_>
 struct Tile {
   static constexpr int kRows = kRows_, kColumns = kColumns_, kDepth = kDepth_, kStages = kStages_;
   static constexpr int kWarpColumns = kWarpColumns_, kThreads = 32 * kWarpRows_ * kWarpColumns_;
-  // fragments of 16 rows and of 16 columns that a warp holds
+  // a warp's fragments of 16 rows, and of 16 columns
   static constexpr int kHigh = kRows / kWarpRows_ / 16, kWide = kColumns / kWarpColumns_ / 16;
   static_assert(kHigh * 16 * kWarpRows_ == kRows && kWide * 16 * kWarpColumns_ == kColumns, "warps fill the tile");
   static_assert(kPieceGrain % kDepth == 0 && kDepth % 16 == 0, "no stage crosses a piece");
@@ -29,8 +30,8 @@ struct OperandStage {
   static constexpr int kSize = kHeight * kChunks;
   static_assert(kSize % kThreads == 0, "every thread copies as much");
 
-  /// Starts copying lines [line, line + kLines) of depth [k, k + kDepth); zeros beyond the operand. Rows that do not
-  /// start at 16 bytes are read element by element, and at once.
+  /// Starts copying lines [line, line + kLines) of depth [k, k + kDepth); writes zeros beyond the operand.
+  /// Rows that are not 16-byte aligned are read element by element, synchronously.
   static __device__ __forceinline__ void load(Chunk* stage, const Operand& from, int64_t line, int64_t k) {
     const int64_t top = kInside == Inside::kDepth ? line : k, left = kInside == Inside::kDepth ? k : line;
     if (from.aligned) {
@@ -53,7 +54,7 @@ struct OperandStage {
     }
   }
 
-  /// Loads four 8 x 8 fragments; (line, k) is the start of this lane's one.
+  /// Loads four 8 x 8 fragments; (line, k) is the start of the fragment whose address this lane passes.
   static __device__ __forceinline__ void fragments(uint32_t (&r)[4], const Chunk* stage, int line, int k) {
     const int inner = int(threadIdx.x) % 8;
     if constexpr (kInside == Inside::kDepth) ldmatrix_x4(r, stage + swizzled(line + inner, k / 8, kChunks));
@@ -64,12 +65,13 @@ struct OperandStage {
 template <class T>
 using Sums = float[T::kHigh][2 * T::kWide][4];
 
-/// sums += the products of one stage, 16 terms at a time in ascending k.
+/// sums += products of one stage, 16 terms at a time in ascending k.
 template <class T, class A, class B>
 __device__ __forceinline__ void multiply_stage(Sums<T>& sums, const Chunk* a_stage, const Chunk* b_stage) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   const int line_a = warp / T::kWarpColumns * T::kHigh * 16, line_b = warp % T::kWarpColumns * T::kWide * 16;
-  const int bit3 = lane / 8 % 2 * 8, bit4 = lane / 16 * 8;  // a lane's matrix of the four, see mma.cuh
+  const int bit3 = lane / 8 % 2 * 8, bit4 = lane / 16 * 8;  // which of the four matrices the lane addresses,
+                                                            // see mma.cuh
 #pragma unroll
   for (int k = 0; k < T::kDepth; k += 16) {
     uint32_t a[T::kHigh][4];
@@ -89,7 +91,7 @@ __device__ __forceinline__ void multiply_stage(Sums<T>& sums, const Chunk* a_sta
   }
 }
 
-/// totals += sums; sums = 0: the end of a piece.
+/// Ends a piece: totals += sums; sums = 0.
 template <class T>
 __device__ __forceinline__ void end_piece(Sums<T>& totals, Sums<T>& sums) {
 #pragma unroll
@@ -117,12 +119,13 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
   }
 }
 
-/// Blocks per multiprocessor, as many as the registers for a thread's sums allow.
+/// Blocks per multiprocessor: as many as registers allow.
 template <class T>
 inline constexpr int kBlocksPerProcessor = T::kRows == 128 ? 2 : 3;
 
-/// A block computes its tile over its pieces of k. Reads (kRows + kColumns) depth elements per tile of 2
-/// kRows kColumns depth operations. kWalk: adds the pieces of an undivided product in separate registers.
+/// A block computes its tile over its pieces of k. It reads (kRows + kColumns) depth elements per tile, for 2
+/// kRows kColumns depth operations. kWalk: adds the pieces of a product that is not spread in separate
+/// registers.
 template <class T, Inside kA, Inside kB, bool kWalk>
 __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
   using A = OperandStage<T::kRows, T::kDepth, kA, T::kThreads>;
@@ -138,17 +141,17 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
       A::load(a_stages + stage * A::kSize, p.a, work.row, depth.begin + int64_t(step) * T::kDepth);
       B::load(b_stages + stage * B::kSize, p.b, work.column, depth.begin + int64_t(step) * T::kDepth);
     }
-    cp_async_commit();  // even if empty, so that groups count steps
+    cp_async_commit();  // even if empty, so that the number of groups equals that of steps
   };
   Sums<T> sums = {};
-  Sums<T> totals = {};  // unused without kWalk, so it takes no registers
+  Sums<T> totals = {};  // unused without kWalk; then it takes no registers
   const int piece_steps = int(piece_of(p.depth, p.pieces, 0).end / T::kDepth);
   int left = piece_steps;
 #pragma unroll
   for (int step = 0; step < T::kStages - 1; ++step) load(step);
   for (int step = 0; step < steps; ++step) {
     cp_async_wait<T::kStages - 2>();
-    __syncthreads();  // all threads see this step's bytes, and the stage before it is free
+    __syncthreads();  // all threads see this step's bytes, and no thread reads the previous stage any more
     load(step + T::kStages - 1);
     const int stage = step % T::kStages;
     multiply_stage<T, A, B>(sums, a_stages + stage * A::kSize, b_stages + stage * B::kSize);
@@ -160,7 +163,7 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
     }
   }
   if constexpr (kWalk) {
-    end_piece<T>(totals, sums);  // a shorter last piece; adds 0 after a full one
+    end_piece<T>(totals, sums);  // ends a shorter last piece; adds 0 after a full one
     store_tile<T>(p, work, totals);
   } else {
     store_tile<T>(p, work, sums);

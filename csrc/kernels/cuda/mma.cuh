@@ -1,6 +1,5 @@
-// The tensor core of sm_80 and later: fragments of 16 x 8 x 16 in bf16 with f32 sums; and 2^x in one instruction.
-// g = lane / 4, t = lane % 4.
-// test/csrc/cuda_shim has a host version.
+// The tensor core instructions of sm_80 and later (16 x 8 x 16 in bf16 with f32 sums), and 2^x in one
+// instruction. g = lane / 4, t = lane % 4. test/csrc/cuda_shim has a host version.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,7 +18,7 @@ __device__ __forceinline__ void ldmatrix_x4(uint32_t (&r)[4], const void* shared
                : "memory");
 }
 
-/// The same for transposed matrices: r[j] gets elements g of rows 2t, 2t + 1 of matrix j.
+/// ldmatrix_x4 with each matrix transposed: r[j] gets elements g of rows 2t, 2t + 1 of matrix j.
 __device__ __forceinline__ void ldmatrix_x4_trans(uint32_t (&r)[4], const void* shared_row) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(shared_row));
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];\n"
@@ -39,8 +38,8 @@ __device__ __forceinline__ void mma_bf16_16816(float (&d)[4], const uint32_t (&a
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-/// exp2f if that is a normal number, else 0 (for x < -126, including -inf). exp2f itself takes three more instructions
-/// for results below 2^-126, which cannot affect a sum of weights of which one is 1.
+/// exp2f(x) if that is a normal number, else 0 (for x < -126, including -inf). exp2f itself takes three more
+/// instructions for results below 2^-126, which cannot affect a sum of weights of which one is 1.
 __device__ __forceinline__ float exp2_normal(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;\n" : "=f"(y) : "f"(x));

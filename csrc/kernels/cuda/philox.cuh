@@ -1,4 +1,4 @@
-// Philox4x32-10 on a device, as core/philox.h has it.
+// Philox4x32-10 on a GPU; equals core/philox.h.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,4 @@
-// Reductions over a warp and a block: fixed trees, so that the same inputs give the same bits.
+// Reductions over a warp and over a block by fixed trees, so that the same inputs give the same bits.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,8 @@ namespace hone::kernels::cuda {
 
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 
-/// Sum over the 32 lanes, the same bits in each: a butterfly of strides 16, 8, 4, 2, 1. All lanes take part.
+/// Sum over the 32 lanes; every lane gets the same bits. A butterfly of strides 16, 8, 4, 2, 1. All lanes
+/// take part.
 template <class T>
 __device__ __forceinline__ T warp_sum(T value) {
 #pragma unroll
@@ -15,15 +16,15 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-/// Largest of the 32 lanes; NaN is ignored unless all are NaN.
+/// Maximum over the 32 lanes; NaN is ignored unless all lanes are NaN.
 __device__ __forceinline__ float warp_max(float value) {
 #pragma unroll
   for (int stride = 16; stride > 0; stride /= 2) value = fmaxf(value, __shfl_xor_sync(kFullWarp, value, stride));
   return value;
 }
 
-/// Sum over a one-dimensional block of whole warps, the same bits in every thread: warps first, then their sums.
-/// `scratch`: 32 values of shared memory, free again on return. All threads take part.
+/// Sum over a one-dimensional block of whole warps; every thread gets the same bits. Sums warps first, then
+/// their sums. `scratch`: 32 values of shared memory, which may be reused on return. All threads take part.
 template <class T>
 __device__ __forceinline__ T block_sum(T value, T* scratch) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;

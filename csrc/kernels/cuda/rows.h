@@ -1,4 +1,4 @@
-// The row-wise ops on a GPU: arguments are checked by the dispatchers. Activations are bf16, sums f32.
+// The CUDA backend of the row-wise ops: arguments are already checked. Activations are bf16, sums f32.
 #pragma once
 
 #include "kernels/axpby.h"

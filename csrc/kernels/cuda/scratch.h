@@ -1,4 +1,4 @@
-// Scratch memory of the CUDA kernels: pure functions of shapes, so that a build without CUDA knows it, too.
+// Scratch memory of the CUDA kernels: functions of shapes only, so that a build without CUDA can compute it.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace hone::kernels::cuda {
 
-// Sizes of types in scratch memory; static_asserts beside the types check them.
+// Sizes of types in scratch memory; static_asserts next to the types check them.
 inline constexpr int64_t kTileSumsBytes = 16, kCandidateBytes = 12, kPagedItemBytes = 16;
 
 inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
@@ -18,20 +18,21 @@ inline int64_t linear_scratch_bytes(int64_t rows, int64_t n, int64_t k) {
   return pieces == 1 ? 0 : Arena::rounded(pieces * std::min(rows, kFewRows) * n * 4);
 }
 
-// ---- head ---------------------------------------------------------------------------------------------
+// ---- output head --------------------------------------------------------------------------------------
 
-// Rows of statistics at a time: enough to fill the device with blocks.
+// Rows whose statistics are computed at a time: enough to fill the GPU with blocks.
 inline constexpr int64_t kHeadChunk = 2048;
-// A decode step's rows in one launch, so that the weights are read once.
+// Rows of a decode step in one launch, so that the weights are read once.
 inline constexpr int64_t kSampleChunk = 256;
 // Vocabulary ids, or columns of dh, per block.
 inline constexpr int kHeadOutputs = 128;
 
-/// Distance between rows of logits or their gradients: rows start at 16 bytes.
+/// Floats between rows of logits or their gradients: a multiple of 8, so that rows are 16-byte aligned in
+/// bf16 too.
 inline int64_t logit_pitch(int64_t vocabulary) { return (vocabulary + 7) / 8 * 8; }
 inline int head_tiles(int64_t outputs) { return int((outputs + kHeadOutputs - 1) / kHeadOutputs); }
 
-/// `chunk`: rows of a gradient at a time (LmHeadGradArgs::chunk).
+/// `chunk`: number of rows whose gradient is computed at a time (LmHeadGradArgs::chunk).
 inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary, int64_t chunk) {
   const int64_t tiles = head_tiles(vocabulary), pitch = logit_pitch(vocabulary);
   const int64_t drawn = std::min(rows, kSampleChunk);
@@ -42,19 +43,19 @@ inline int64_t lm_head_scratch_bytes(int64_t rows, int64_t vocabulary, int64_t c
   return std::max({statistics, gradient, sampler});
 }
 
-// Rows whose f32 logits are in memory at a time while they are compared with a teacher's.
+// Number of rows whose f32 logits are in memory at a time to be compared with a teacher's.
 inline constexpr int64_t kTaughtRows = 256;
 
-/// has_head: the teacher's logits lie beside the student's.
+/// has_head: the teacher's logits are in memory too.
 inline int64_t divergence_scratch_bytes(int64_t rows, int64_t vocabulary, bool has_head) {
   return (has_head ? 2 : 1) * Arena::rounded(std::min(rows, kTaughtRows) * logit_pitch(vocabulary) * 4);
 }
 
 // ---- norms and attention ------------------------------------------------------------------------------
 
-inline constexpr int64_t kNormStrip = 32;  // number of rows whose share of dweight is summed together
+inline constexpr int64_t kNormStrip = 32;  // number of rows over which one partial sum of dweight runs
 
-inline constexpr int kNormFan = 128;       // strips that one block adds up
+inline constexpr int kNormFan = 128;       // number of partial sums that one block adds
 inline int64_t norm_fans(int64_t strips) { return ceil_div(strips, kNormFan); }
 
 inline int64_t rms_norm_grad_scratch_bytes(int64_t rows, int64_t width) {
@@ -66,18 +67,18 @@ inline int64_t attention_packed_grad_scratch_bytes(int64_t tokens, int64_t heads
   return Arena::rounded(tokens * heads * 4);
 }
 
-// Capacity for states of rows' splits in a step; further rows process all their keys in one block.
+// Limit of the per-split row states in a step; for further rows one block processes all keys.
 inline constexpr int64_t kPagedPartials = 4096;
 
-/// Number of states for the splits of all rows, at most kPagedPartials.
+/// Number of per-split states of all rows, at most kPagedPartials.
 inline int64_t paged_partials(int64_t rows, int64_t tokens) {
   return std::min(kPagedPartials, rows * ((tokens + kAttentionSplit - 1) / kAttentionSplit));
 }
-/// Limit of items: a row has one, or at most as many as it has partial states.
+/// Limit of the number of items: a row has one, or at most as many as it has per-split states.
 inline int64_t paged_items(int64_t rows, int64_t partials) { return rows + partials; }
 
-/// Offsets of the parts of a paged step's memory, and its end: items, their count, the rows' indices of states, the
-/// number of finished splits per row and key head, sums of values, maxima and totals.
+/// Offsets of the parts of a paged step's memory, and its end: items, their count, each row's index of
+/// states, number of finished splits per row and key head, sums of values, maxima and totals.
 struct PagedLayout {
   int64_t items = 0, count, row_partial, done, out, terms, end;
 };
@@ -99,10 +100,10 @@ inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_
 
 // ---- optimizer ----------------------------------------------------------------------------------------
 
-/// Values that one block sums (a strip), and the number of strips of n values.
+/// Number of values that one block sums (a strip), and number of strips of n values.
 inline constexpr int64_t kOptimizerStrip = 16384;
 inline int64_t optimizer_strips(int64_t n) { return (n + kOptimizerStrip - 1) / kOptimizerStrip; }
-/// Scratch for the f64 sums of n values' strips.
+/// Scratch bytes of the f64 sums of n values' strips.
 inline int64_t strip_bytes(int64_t n) { return Arena::rounded(optimizer_strips(n) * 8); }
 
 /// Bytes of the matrices of a Newton-Schulz iteration.

@@ -1,4 +1,4 @@
-// The gates of an MLP, for every kernel that multiplies its two halves.
+// Gate activations of an MLP, SiLU and GELU, for every kernel that multiplies its two halves.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,7 +7,8 @@ namespace hone::kernels::cuda {
 
 __device__ __forceinline__ float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
-/// Both gates are x sigmoid(bent(x)), as in kernels/cpu/rows.inc; stretched(x) is x times the derivative of bent.
+/// Both activations are x sigmoid(bent(x)), as in kernels/cpu/rows.inc; stretched(x) is x times the
+/// derivative of bent.
 struct Silu {
   __device__ static float bent(float x) { return x; }
   __device__ static float stretched(float x) { return x; }
@@ -18,7 +19,7 @@ struct Gelu {
   __device__ static float stretched(float x) { return x * fmaf(x * x, 3.0f * kCube, kRoot); }
 };
 
-/// The gated value in f32, which the caller rounds once.
+/// activation(gate) x up in f32, which the caller rounds once.
 template <class Gate>
 __device__ __forceinline__ float gated(float gate, float up) {
   return gate * sigmoid(Gate::bent(gate)) * up;

@@ -1,5 +1,5 @@
-// Hopper's copy engine and its barriers (sm_90): tiles of a tensor are copied to shared memory without threads.
-// test/csrc/cuda_shim has a host version in which bytes arrive some time after they were asked for.
+// Hopper's copy engine (TMA) and its barriers (sm_90): tiles of a tensor are copied to shared memory without
+// threads. test/csrc/cuda_shim has a host version, in which bytes arrive some time after the request.
 #pragma once
 
 #include <cuda.h>
@@ -13,16 +13,18 @@ __device__ __forceinline__ uint32_t shared_address(const void* p) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(p));
 }
 
-/// A phase of the barrier ends after `arrivals` arrivals and all announced bytes.
+/// Initialises a barrier whose phases each end after `arrivals` arrivals and all announced bytes.
 __device__ __forceinline__ void barrier_init(uint64_t* barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
 }
-/// Makes this thread's writes to shared memory visible to copy engine and wgmma. Call before signalling.
+/// Makes this thread's writes to shared memory visible to copy engine and wgmma. Call it before signalling
+/// other threads.
 __device__ __forceinline__ void show_writes() { asm volatile("fence.proxy.async.shared::cta;\n" ::: "memory"); }
-/// Makes new barriers visible to the copy engine. Call in the thread that made them, before a __syncthreads().
+/// Makes new barriers visible to the copy engine. Call it in the thread that made them, before a
+/// __syncthreads().
 __device__ __forceinline__ void barriers_made() { show_writes(); }
 
-/// Makes the barriers visible to the other blocks of a cluster too. Call before a cluster_sync().
+/// Makes new barriers visible to the other blocks of a cluster too. Call it before a cluster_sync().
 __device__ __forceinline__ void cluster_barriers_made() {
   asm volatile("fence.mbarrier_init.release.cluster;\n" ::: "memory");
   show_writes();
@@ -31,7 +33,7 @@ __device__ __forceinline__ void cluster_barriers_made() {
 __device__ __forceinline__ void barrier_arrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];\n" ::"r"(shared_address(barrier)) : "memory");
 }
-/// Arrives at the barrier with the same address in the cluster's block `rank`.
+/// Arrives at the barrier that has the same address in the cluster's block `rank`.
 __device__ __forceinline__ void barrier_arrive_at(uint64_t* barrier, int rank) {
   asm volatile(
       "{\n.reg .b32 at;\nmapa.shared::cluster.u32 at, %0, %1;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, [at];\n}\n" ::
@@ -39,12 +41,13 @@ __device__ __forceinline__ void barrier_arrive_at(uint64_t* barrier, int rank) {
       "r"(rank)
       : "memory");
 }
-/// Arrives and announces `bytes` that copies will bring in this phase.
+/// Arrives, and announces `bytes` bytes that copies will write in this phase.
 __device__ __forceinline__ void barrier_arrive_expecting(uint64_t* barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n" ::"r"(shared_address(barrier)), "r"(bytes)
                : "memory");
 }
-/// Waits for the end of the phase of this parity; phases count from 0. A new barrier is past parity 1.
+/// Waits for the end of the phase of this parity; phases count from 0. For a new barrier, parity 1 counts as
+/// ended.
 __device__ __forceinline__ void barrier_wait(uint64_t* barrier, unsigned parity) {
   unsigned ended = 0;
   while (!ended) {
@@ -56,13 +59,14 @@ __device__ __forceinline__ void barrier_wait(uint64_t* barrier, unsigned parity)
   }
 }
 
-/// Fetches the map's description ahead of the first copy. One thread calls it; the map is a kernel's parameter.
+/// Prefetches the map (TMA's description of a tensor) before the first copy. Called by one thread; the map is
+/// a kernel parameter.
 __device__ __forceinline__ void prefetch_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];\n" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
 }
 
 /// Starts copying the map's box at (inner, outer) to `shared` (1024-byte aligned for the 128-byte swizzle).
-/// Elements beyond the tensor arrive as zeros, and their bytes count too. One thread calls it.
+/// Elements beyond the tensor arrive as zeros, and count as bytes for the barrier. Called by one thread.
 __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];\n" ::
@@ -71,7 +75,8 @@ __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, i
       : "memory");
 }
 
-/// Copies to this address in every block of the cluster with a bit in `blocks`; notifies each one's barrier.
+/// Like copy_box, but copies to the address `shared` in every block of the cluster whose bit in `blocks` is
+/// set, and notifies each block's barrier.
 __device__ __forceinline__ void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier,
                                             unsigned short blocks) {
   asm volatile(

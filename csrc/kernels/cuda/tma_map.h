@@ -1,4 +1,4 @@
-// Describes a matrix in device memory to the copy engine (sm_90).
+// Makes TMA maps, which describe a matrix in device memory to the copy engine (sm_90).
 #pragma once
 
 #include <cuda.h>
@@ -10,7 +10,8 @@
 
 namespace hone::kernels::cuda {
 
-/// The driver's own function, found at run time: nothing links libcuda. Throws kUnsupported if it has none.
+/// Finds the CUDA driver's own encoder at run time, so that nothing links libcuda. Throws kUnsupported if the
+/// driver has none.
 inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   static const auto found = [] {
     void* function = nullptr;
@@ -30,15 +31,16 @@ inline decltype(&cuTensorMapEncodeTiled) tensor_map_encoder() {
   return found;
 }
 
-/// bf16 or f32 [height, width], rows `stride` elements apart, in boxes of 128 bytes of a row (64 or 32 elements,
-/// swizzled) by `box_rows` rows; zeros beyond. Rows start at 16 bytes, box_rows <= 256. Throws kCuda, naming the
-/// matrix, if the driver refuses it.
+/// Map of a bf16 or f32 matrix [height, width], rows `stride` elements apart, in boxes of 128 bytes of a row
+/// (64 or 32 elements, swizzled) by `box_rows` rows; elements beyond it read as zeros. Rows are 16-byte
+/// aligned, box_rows <= 256. Throws kCuda, naming the matrix, if the driver refuses it.
 template <class T>
 CUtensorMap tensor_map(const T* data, int64_t height, int64_t width, int64_t stride, uint32_t box_rows,
                        const char* name) {
   static_assert(std::is_same_v<T, __nv_bfloat16> || std::is_same_v<T, float>);
   constexpr bool kF32 = std::is_same_v<T, float>;
-  CUtensorMap made;  // the driver refuses a map that is not aligned to 64 bytes, as GCC may place a temporary result
+  CUtensorMap made;  // the driver refuses a map that is not 64-byte aligned, and GCC may place a temporary at
+                     // such an address
   const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * sizeof(T)};
   const cuuint32_t box[2] = {128 / sizeof(T), box_rows}, steps[2] = {1, 1};
   const CUresult result = tensor_map_encoder()(

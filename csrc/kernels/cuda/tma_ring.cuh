@@ -1,4 +1,4 @@
-// A ring of stages in shared memory (sm_90): one thread uses the copy engine to fill them, groups of four warps
+// A ring of stages in shared memory (sm_90): one thread lets the copy engine fill them; groups of four warps
 // multiply their contents and release them.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace hone::kernels::cuda {
 
-/// A position in the ring of stages, and the parity of the rounds done.
+/// A position in the ring of stages, and the parity of the number of completed rounds.
 template <int kStages>
 struct RingPlace {
   int stage = 0;
@@ -25,7 +25,8 @@ struct Ring {
   unsigned char* stages;
   uint64_t *full, *empty;
 
-  // Stages start at 1024 bytes, where the swizzle's pattern does; the two sets of barriers follow.
+  // Stages start at 1024-byte boundaries, where the swizzle's pattern starts; two sets of barriers follow the
+  // stages.
   static constexpr size_t kBytes = 1024 + T::kStages * (T::kStageBytes + 2 * sizeof(uint64_t));
 
   __device__ __forceinline__ explicit Ring(unsigned char* shared)
@@ -34,7 +35,8 @@ struct Ring {
   __device__ __forceinline__ unsigned char* a(int stage) const { return stages + stage * T::kStageBytes; }
   __device__ __forceinline__ unsigned char* b(int stage) const { return a(stage) + T::kABytes; }
 
-  /// Called by one thread, before barriers_made() and a __syncthreads(). `blocks` blocks release a stage.
+  /// Called by one thread, before barriers_made() and a __syncthreads(). Each stage is released by `blocks`
+  /// blocks.
   __device__ __forceinline__ void make_barriers(int blocks = 1) const {
     for (int i = 0; i < T::kStages; ++i) {
       barrier_init(&full[i], 1);

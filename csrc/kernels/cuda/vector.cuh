@@ -1,4 +1,4 @@
-// Eight values at a time: 16 bytes of bf16, 32 of f32. Arithmetic is in f32 whatever the memory holds.
+// Vectors of eight values: 16 bytes of bf16 or 32 of f32 in memory. Arithmetic is in f32.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -16,7 +16,7 @@ struct Eight {
   float at[8];
 };
 
-/// True if every row of the view may be read by whole vectors from its start on.
+/// True if every row of the view may be read by whole vectors from its start.
 inline bool is_wide(const TensorView& view) {
   const bool aligned_rows = view.rank < 2 || view.row_stride * dtype_bytes(view.dtype) % 16 == 0;
   return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && aligned_rows;
@@ -43,7 +43,7 @@ __device__ __forceinline__ Eight load_vector(const float* p) {
   return {{low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w}};
 }
 
-/// Two values as bf16, round to nearest even; the first in the lower half.
+/// Two values as a bf16 pair, rounded to nearest even; `low` in the lower half.
 __device__ __forceinline__ uint32_t pack_bf16(float low, float high) {
   return uint32_t(__bfloat16_as_ushort(__float2bfloat16_rn(low))) |
          uint32_t(__bfloat16_as_ushort(__float2bfloat16_rn(high))) << 16;
@@ -58,7 +58,7 @@ __device__ __forceinline__ void store_vector(float* p, const Eight& v) {
   reinterpret_cast<float4*>(p)[1] = make_float4(v.at[4], v.at[5], v.at[6], v.at[7]);
 }
 
-/// Loads the next `left` values, at most eight, and zeros for the others.
+/// Loads the next `left` values, at most eight; the others become zeros.
 template <class T>
 __device__ __forceinline__ Eight load_eight(const T* p, int64_t left, bool wide) {
   if (wide && left >= 8) return load_vector(p);
@@ -76,7 +76,7 @@ __device__ __forceinline__ void store_eight(T* p, const Eight& v, int64_t left, 
   }
 }
 
-/// A second destination of values: rounded to bf16, unchanged, or none.
+/// A second copy of values that a kernel writes: rounded to bf16, unchanged, or none.
 struct SecondCopy {
   bf16* rounded;
   float* exact;
@@ -90,14 +90,15 @@ struct SecondCopy {
   }
 };
 
-/// Blocks of `threads` that cover n items. Throws kShape if 32 bits cannot count their threads.
+/// Number of blocks of `threads` threads that cover n items. Throws kShape if 32 bits cannot count their
+/// threads.
 inline unsigned blocks_for(int64_t n, int threads) {
   if (n > int64_t(UINT32_MAX) - threads) fail(Code::kShape, "a kernel cannot count %lld items.", (long long)n);
   return unsigned((n + threads - 1) / threads);
 }
 
-/// This thread's item of a launch over blocks_for(items), and its row and piece, with `pieces` items per row.
-/// Indices have 32 bits, because a division of 64 bits is a function call.
+/// This thread's item in a launch over blocks_for(items), and its row and piece of that row, with `pieces`
+/// items per row. Indices have 32 bits, because dividing 64-bit numbers is a function call.
 struct Item {
   uint32_t index, row, piece;
   __device__ __forceinline__ explicit Item(int64_t pieces)

@@ -1,6 +1,6 @@
 // Hopper's tensor cores: a group of four warps multiplies (wgmma, sm_90a only). The right operand is in
-// shared memory, the left one there or in registers.
-// test/csrc/cuda_shim has a host version in which sums are NaN until the wait.
+// shared memory, the left one in shared memory or registers. test/csrc/cuda_shim has a host version, in which
+// sums are NaN until the wait.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,28 +9,29 @@
 
 namespace hone::kernels::cuda {
 
-/// Tells the compiler that all lanes of a warp have the same value, which then stays in a uniform register,
-/// as wgmma requires of descriptors. All lanes take part.
+/// Tells the compiler that x is equal in all lanes of a warp; it then stays in a uniform register, as wgmma
+/// requires of descriptors. All lanes take part.
 __device__ __forceinline__ uint32_t same_in_warp(uint32_t x) { return __shfl_sync(0xffffffffu, x, 0); }
 
-/// Orders registers before products. Call before the first one, and after other code wrote the sums.
+/// Orders register accesses before products. Call it before the first product, and after other code wrote the
+/// sums.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;\n" ::: "memory"); }
-/// Ends a group, which has the products since the last call.
+/// Ends a group, which has the products started since the last commit.
 __device__ __forceinline__ void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;\n" ::: "memory"); }
-/// Waits until at most the N newest groups run; the sums may be read after N = 0 and wgmma_settle.
+/// Waits until at most the N newest groups run; sums may be read after wgmma_wait<0> and wgmma_settle.
 template <int N>
 __device__ __forceinline__ void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;\n" ::"n"(N) : "memory");
 }
 
-/// Keeps the compiler from reading sums before the wait above it.
+/// Keeps the compiler from moving reads of sums before the wait.
 template <int N>
 __device__ __forceinline__ void wgmma_settle(float (&sums)[N]) {
 #pragma unroll
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(sums[i])::"memory");
 }
 
-// Operand lists of the instruction: names of registers in its text, and what they are bound to.
+// Operand lists of the instruction: register names in its text, and the variables they are bound to.
 #define HONE_NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define HONE_NAMES_32                                                                                        \
   HONE_NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, "    \
@@ -52,7 +53,8 @@ __device__ __forceinline__ void wgmma_settle(float (&sums)[N]) {
 #define HONE_SUMS_64(d) HONE_SUMS_32_AT(d, 0), HONE_SUMS_32_AT(d, 32)
 #define HONE_SUMS_128(d) HONE_SUMS_64(d), HONE_SUMS_32_AT(d, 64), HONE_SUMS_32_AT(d, 96)
 
-// The two forms for COUNT sums a thread: numbers behind them are those of the operands that follow the sums.
+// The two forms of the instruction for COUNT sums per thread; A0 .. A6 are the numbers of the operands that
+// follow the sums.
 #define HONE_WGMMA(COUNT, COLUMNS, A0, A1, A2, A3, A4, A5, A6)                                                     \
   template <int kLinesA, int kLinesB>                                                                              \
   __device__ __forceinline__ void wgmma_bf16(float (&d)[COUNT], uint64_t a, uint64_t b, int add) {                 \
@@ -71,10 +73,11 @@ __device__ __forceinline__ void wgmma_settle(float (&sums)[N]) {
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(kLinesB));                    \
   }
 
-/// sums (+)= a b^T over 16 k: b [columns, 16] by descriptor (matmul_plan.h), columns = 2 x sums; a [64, 16] by
-/// descriptor, or in registers as mma_bf16_16816 has them, row 16 warp + lane / 4 (those must not change until the
-/// wait). `add` 0 starts from zero. kLinesA, kLinesB: 1 where the operand's lines, not k, lie side by side.
-/// sums[4 j ...]: rows 16 warp + lane / 4 (and 8 below), columns 8 j + lane % 4 * 2. All 128 threads take part.
+/// sums (+)= a b^T over 16 k. b [columns, 16] by descriptor (matmul_plan.h), columns = 2 x number of sums; a
+/// [64, 16] by descriptor, or in registers in the layout of mma_bf16_16816, row 16 warp + lane / 4 (these
+/// must not change until the wait). `add` 0 starts from zero. kLinesA, kLinesB: 1 if the operand's lines, not
+/// k, are contiguous. sums[4 j ...] are rows 16 warp + lane / 4 (and 8 below), columns 8 j + lane % 4 * 2.
+/// All 128 threads take part.
 HONE_WGMMA(8, 16, 8, 9, 10, 11, 12, 13, 14)
 HONE_WGMMA(32, 64, 32, 33, 34, 35, 36, 37, 38)
 HONE_WGMMA(64, 128, 64, 65, 66, 67, 68, 69, 70)
@@ -92,7 +95,8 @@ HONE_WGMMA(128, 256, 128, 129, 130, 131, 132, 133, 134)
 #undef HONE_NAMES_32
 #undef HONE_NAMES_8
 
-/// Sets the registers per thread from here on. All warps of a group call it, and the block's total must fit.
+/// Change the number of registers per thread from here on. All warps of a group call them, and the block's
+/// total must not exceed the multiprocessor's.
 template <int N>
 __device__ __forceinline__ void give_registers_back() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;\n" ::"n"(N));
