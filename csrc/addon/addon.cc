@@ -1,5 +1,5 @@
 // The N-API module: info(), describeModel(), memorySizes(), NativeEngine, NativeTrainer, NativeCommunicator,
-// NativeWeightReceiver, NativeModelWriter, NativeTokenizer. Arguments in, promises out, errors translated.
+// NativeWeightReceiver, NativeModelWriter, NativeTokenizer.
 #include <napi.h>
 
 #include "addon/communicator_object.h"

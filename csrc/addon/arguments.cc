@@ -15,7 +15,7 @@ void copy_typed(const Napi::Value& value, napi_typedarray_type wanted, const cha
   napi_typedarray_type type = napi_uint8_array;
   size_t length = 0;
   void* data = nullptr;
-  // A single raw call is three times cheaper than asking through the wrapper classes.
+  // One raw N-API call is three times cheaper than the wrapper classes' calls.
   const bool typed = value.IsTypedArray() && napi_get_typedarray_info(value.Env(), value, &type, &length, &data,
                                                                        nullptr, nullptr) == napi_ok;
   if (!typed || type != wanted) fail(Code::kShape, "%s must be an %s.", name, type_name);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr napi_type_tag kCommunicatorTag = {0x5b1e7a90c3d24f68ull, 0xa6f1084d9c7b32e5ull};
 
-/// A typed array's contents.
+/// A copy of a typed array's contents, with its type.
 struct Values {
   napi_typedarray_type type = napi_uint8_array;
   DType dtype = DType::kU8;
@@ -20,7 +20,7 @@ struct Values {
 
   int64_t count() const { return int64_t(bytes.size()) / dtype_bytes(dtype); }
   TensorView view() { return {bytes.data(), dtype, {count()}}; }
-  /// Allocates `count` elements of the same kind.
+  /// Allocates `count` elements of the same type.
   Values room(int64_t count) const { return {type, dtype, std::vector<std::byte>(size_t(count * dtype_bytes(dtype)))}; }
 };
 

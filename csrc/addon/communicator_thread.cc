@@ -22,7 +22,8 @@ void CommunicatorThread::start(Napi::Env env) {
   hooked_ = true;
 }
 
-/// Adds the hook again: Node runs the last one first, and the hooks of workers wait for their threads.
+/// Registers the hook again: Node runs the hook that was added last first, and the hooks of workers wait for
+/// their threads.
 void CommunicatorThread::abort_before_others(Napi::Env env) {
   if (!hooked_) return;
   napi_remove_env_cleanup_hook(env, &CommunicatorThread::at_teardown, this);
@@ -57,7 +58,7 @@ Napi::Promise CommunicatorThread::connect(Napi::Env env, std::vector<std::string
   return run_as_promise(env, *worker_, "communicator: closed.", job);
 }
 
-/// The outermost communicator, which closes and aborts all others; null until connected. Trusts that mutex_ is held.
+/// The communicator that closes and aborts all others; null until connected. The caller must hold mutex_.
 std::shared_ptr<dist::Communicator> CommunicatorThread::whole() const {
   if (gpus_) return gpus_;
   return communicator_;
@@ -97,7 +98,7 @@ Napi::Promise CommunicatorThread::close(Napi::Env env) {
       communicator = self->whole();
     }
     const std::lock_guard lock(self->use_);
-    self->worker_->abandon();  // nothing runs after this
+    self->worker_->abandon();  // the worker runs nothing after this
     if (communicator) communicator->close();
     return nullptr;
   };

@@ -11,8 +11,8 @@
 namespace hone::addon {
 namespace {
 
-// Held by the JavaScript object, not by a reference of ours: an engine, its handlers and their owner may form a cycle,
-// which the garbage collector must be able to see.
+// Names of the handlers as properties of the JavaScript object, in place of native references: an engine, its
+// handlers and their owner may form a cycle, which the garbage collector can then find.
 constexpr const char* kOnMessage = "#onMessage";
 constexpr const char* kOnError = "#onError";
 
@@ -70,7 +70,8 @@ EngineThread::Handlers EngineObject::handlers(const std::shared_ptr<Link>& link)
     const Napi::HandleScope scope(env);
     const auto finished = std::count_if(step.finish.begin(), step.finish.end(),
                                         [](engine::Finish f) { return f != engine::Finish::kRunning; });
-    const Napi::Object self = link->object->Value();  // before settle() lets it be collected
+    const Napi::Object self = link->object->Value();  // a reference, because settle() lets the garbage
+                                                      // collector collect the object
     link->object->settle(int64_t(finished) + int64_t(step.ended_request.size()));
     call(self, kOnMessage, to_js(env, step));
   };

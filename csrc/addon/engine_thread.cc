@@ -35,8 +35,8 @@ EngineThread::EngineThread(const model::ModelConfig& model, const engine::Engine
 
 void EngineThread::start(Napi::Env env, Handlers handlers) {
   handlers_ = std::move(handlers);
-  // The worker keeps this object until its thread is joined. The handlers hold JavaScript references, so they are
-  // destroyed on the JavaScript thread, whichever thread drops this object last.
+  // The worker keeps this object alive until its thread is joined. The handlers hold JavaScript references,
+  // so they are destroyed on the JavaScript thread, whichever thread drops this object last.
   worker_ = Worker::open(
       env, "hone.engine", [self = shared_from_this()] { return self->run_step(); },
       [self = shared_from_this()] {
@@ -82,7 +82,7 @@ void EngineThread::flush(Napi::Env env) {
   {
     const std::lock_guard lock(mutex_);
     delivering_.clear();
-    std::swap(pending_, delivering_);  // both keep their allocations
+    std::swap(pending_, delivering_);  // a swap, so that both keep their memory
     scheduled_ = false;
   }
   if (!delivering_.request.empty() || !delivering_.ended_request.empty()) handlers_.on_message(env, delivering_);

@@ -53,7 +53,8 @@ std::vector<std::string> read_token_bytes(const Fields& f) {
 
 Napi::Float64Array ids_array(Napi::Env env, const std::vector<uint64_t>& ids) {
   Napi::Float64Array array = Napi::Float64Array::New(env, ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) array.Data()[i] = double(ids[i]);  // safe integers: to_id checked
+  // exact in f64: to_id has checked that they are safe integers
+  for (size_t i = 0; i < ids.size(); ++i) array.Data()[i] = double(ids[i]);
   return array;
 }
 

@@ -50,7 +50,8 @@ struct ModelWriterObject::State {
   model::ModelWriterOptions options;
   std::atomic<bool> cancelled{false};
   std::shared_ptr<Worker> worker;
-  // While it runs; JavaScript thread only. `self` keeps the object, and its work, from being collected.
+  // Set while the writer runs; used on the JavaScript thread only. `self` keeps the object from being
+  // garbage-collected.
   Napi::ObjectReference self;
   Napi::FunctionReference on_progress;
 };

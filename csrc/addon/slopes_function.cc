@@ -11,7 +11,8 @@ namespace {
 
 using trainer::SlopesRequest;
 
-/// Passes f64, so that a function and its check by finite differences compute in one precision.
+/// Passes numbers as f64, so that the function and a check of it by finite differences compute in the same
+/// precision.
 void set_numbers(Napi::Object& to, const char* name, const float* from, int64_t n) {
   if (!from) return;
   Napi::Float64Array array = Napi::Float64Array::New(to.Env(), size_t(n));
@@ -43,7 +44,8 @@ Napi::Object to_js(Napi::Env env, const SlopesRequest& r) {
   return out;
 }
 
-/// The function may have detached the array's memory, which a Napi::Float64Array would not notice.
+/// Copies a result out of JavaScript. The function may have detached the array's memory, which a
+/// Napi::Float64Array would not notice.
 void copy_back(const Napi::Float64Array& from, int64_t n, const char* name, double* to) {
   size_t length = 0;
   void* data = nullptr;

@@ -19,7 +19,7 @@ struct OwnedHead {
   float softcap = 0;
 };
 
-/// k: number of likeliest tokens; 0: hidden states instead.
+/// A job that computes a teacher's data. k: number of likeliest tokens; 0: hidden states instead.
 TrainerThread::Job teach_job(std::shared_ptr<OwnedBatch> batch, float temperature, int64_t k) {
   return [batch, temperature, k](TrainerThread& thread) -> TrainerThread::Result {
     struct Said {

@@ -5,7 +5,7 @@
 namespace hone::addon {
 
 std::shared_ptr<ThreadPool> shared_thread_pool() {
-  // One per process, not per environment: two pools would compete for the same cores.
+  // One pool per process, not per environment: two pools would compete for the same cores.
   static std::mutex mutex;
   static std::weak_ptr<ThreadPool> shared;
   const std::lock_guard lock(mutex);

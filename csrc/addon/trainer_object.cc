@@ -42,11 +42,11 @@ Job step_job(std::shared_ptr<OwnedBatch> batch, const trainer::StepOptions& opti
   };
 }
 
-/// Arguments of a step and of a measurement of its gradients.
+/// Arguments of a step, or of a measurement of the gradients of a batch's parts.
 struct StepCall {
   std::shared_ptr<OwnedBatch> batch;
   trainer::StepOptions options;
-  std::shared_ptr<SlopesFunction> slopes;  // of a custom objective
+  std::shared_ptr<SlopesFunction> slopes;  // the custom objective's function; null for other objectives
   std::function<void(Napi::Env)> release() const {
     if (!slopes) return nullptr;
     return [slopes = slopes](Napi::Env env) { slopes->release(env); };
@@ -62,7 +62,7 @@ StepCall read_step_call(const Napi::CallbackInfo& info, Worker& worker) {
 }
 
 struct Parts {
-  std::vector<int32_t> of;  // [S]
+  std::vector<int32_t> of;  // [S] part of each sequence
   int32_t count = 0;
 };
 
@@ -173,7 +173,7 @@ std::shared_ptr<CommunicatorThread> read_group(const Napi::Value& options, const
   return CommunicatorObject::from(sharding.get(name), (std::string("trainer.sharding.") + name).c_str()).thread();
 }
 
-/// A job that calls `act`, TrainerThread's save or stage. `call` names it in messages.
+/// A job that calls `act`, which is TrainerThread's save or stage. `call`: its name in messages.
 Job saving_job(const Napi::CallbackInfo& info, const std::string& call, void (TrainerThread::*act)(const std::string&, const std::string&)) {
   const auto [directory, extra] = translated(info.Env(), [&] {
     return std::make_pair(to_text(info[0], (call + ": directory").c_str()), to_text(info[1], (call + ": extra").c_str()));

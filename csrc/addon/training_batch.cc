@@ -29,7 +29,7 @@ void check_offsets(const std::vector<int32_t>& offsets, size_t tokens) {
   }
 }
 
-/// Number of columns of an array that has a row for each counted token.
+/// Number of columns of an array that has one row per counted token (mask 1).
 int64_t columns_of(const char* name, size_t length, int64_t counted) {
   if (counted == 0 || length % size_t(counted) == 0) return counted == 0 ? 0 : int64_t(length) / counted;
   fail(Code::kShape, "batch: %s has %zu entries, expected as many for each of %lld tokens.", name, length, (long long)counted);

@@ -11,7 +11,7 @@ std::shared_ptr<Worker> Worker::open(Napi::Env env, const char* name, std::funct
                                      std::function<void()> ended) {
   std::shared_ptr<Worker> worker(new Worker());
   worker->ended_ = std::move(ended);
-  auto* context = new std::shared_ptr<Worker>(worker);  // freed by dropped()
+  auto* context = new std::shared_ptr<Worker>(worker);  // deleted by dropped()
   const napi_status status =
       napi_create_threadsafe_function(env, nullptr, nullptr, Napi::String::New(env, name), 0, 1, context,
                                       &Worker::dropped, context, &Worker::call_js, &worker->tsfn_);
@@ -33,7 +33,7 @@ void Worker::deliver(Delivery delivery) {
     deliveries_.push_back(std::move(delivery));
     if (std::exchange(signalled_, true)) return;
   }
-  // Refused only while the environment is being torn down: then no callback is left to call.
+  // Fails only while the environment is being torn down, when there is no callback left to call.
   napi_call_threadsafe_function(tsfn_, nullptr, napi_tsfn_nonblocking);
 }
 
@@ -86,7 +86,7 @@ Napi::Promise Worker::close(Napi::Env env) {
     deferred.Resolve(env.Undefined());
     return deferred.Promise();
   }
-  if (closers_.empty()) hold(env);  // until the thread is joined
+  if (closers_.empty()) hold(env);  // keeps the process alive until the thread is joined
   closers_.push_back(deferred);
   thread_.stop();
   return deferred.Promise();
@@ -110,7 +110,7 @@ void Worker::finish(Napi::Env env) {
 void Worker::at_teardown(void* context) {
   auto* self = static_cast<Worker*>(context);
   { const std::lock_guard lock(self->mutex_); self->torn_down_ = true; }
-  self->answered_.notify_all();  // otherwise a job that waits for an answer would never be joined
+  self->answered_.notify_all();  // wakes a job that waits in ask(), which could otherwise never be joined
   self->thread_.stop();
   self->join();
 }

@@ -18,20 +18,21 @@ namespace {
 
 constexpr int64_t kHugePage = 2 << 20;
 
-std::atomic<int64_t> live[3];  // by kind of memory
+std::atomic<int64_t> live[3];  // bytes by kind of memory
 
-/// Weights and activations are read sequentially, where address translation for 4 KB pages would be the bottleneck.
+/// Allocates with huge pages: weights and activations are read sequentially, and address translation for 4 KB
+/// pages would limit the speed.
 void* allocate_host(int64_t bytes) {
   const bool large = bytes >= 2 * kHugePage;
   void* block = nullptr;
   if (posix_memalign(&block, large ? size_t(kHugePage) : 64, size_t(bytes)) != 0) return nullptr;
 #if defined(__linux__)
-  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // only a hint
+  if (large) madvise(block, size_t(bytes), MADV_HUGEPAGE);  // only a hint to the system
 #endif
   return block;
 }
 
-/// Null if the system refuses.
+/// Returns null if the system has too little memory.
 void* allocate(Memory memory, int64_t bytes) {
   if constexpr (kHasCuda) {
     if (memory != Memory::kHost) return cuda::allocate(memory, bytes);
@@ -63,7 +64,7 @@ Arena::Arena(int64_t bytes, const char* purpose, Memory memory) : purpose_(purpo
 bool Arena::discard() {
 #if defined(__linux__)
   if (memory_ != Memory::kHost || capacity_ < 2 * kHugePage) return false;
-  const int64_t whole = capacity_ / kHugePage * kHugePage;  // the block begins on a huge page
+  const int64_t whole = capacity_ / kHugePage * kHugePage;  // the block begins at a huge page
   if (madvise(base_, size_t(whole), MADV_DONTNEED) != 0) return false;
   std::memset(base_ + whole, 0, size_t(capacity_ - whole));
   return true;
@@ -108,7 +109,7 @@ Arena& Arena::operator=(Arena&& other) noexcept {
 
 void* Arena::take(int64_t bytes) {
   if (bytes < 0) fail(Code::kInternal, "%s arena: negative size %lld.", purpose_, (long long)bytes);
-  const int64_t size = bytes > capacity_ ? bytes : rounded(bytes);  // rounding a huge size would overflow
+  const int64_t size = bytes > capacity_ ? bytes : rounded(bytes);  // rounding up a huge size would overflow
   if (size > capacity_ - used_) {
     fail(Code::kOutOfMemory, "%s arena: %lld bytes wanted, %lld of %lld free.", purpose_, (long long)bytes,
          (long long)(capacity_ - used_), (long long)capacity_);

@@ -7,9 +7,9 @@
 namespace hone {
 namespace {
 
-/// CPUs that one directory allows; infinity if it sets no limit or does not exist.
+/// CPUs that one control group's directory allows; infinity if it sets no limit or does not exist.
 double allowed(const std::string& directory, bool unified) {
-  double quota = 0, period = 0;  // remain 0 for "max" and -1
+  double quota = 0, period = 0;  // both stay 0 if the file says "max" or -1
   if (unified) {
     std::ifstream(directory + "/cpu.max") >> quota >> period;
   } else {
@@ -24,14 +24,15 @@ double allowed(const std::string& directory, bool unified) {
 int cpu_quota(const std::string& groups, const std::string& mount) {
   std::ifstream list(groups);
   double least = HUGE_VAL;
-  for (std::string line; std::getline(list, line);) {  // number:controllers:path, no controllers in version 2
+  for (std::string line; std::getline(list, line);) {  // each line is number:controllers:path; version 2 has
+                                                       // no controllers
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
-    std::string controllers(1, ',');  // not by operator+: GCC 12 warns of an overlap that is not there
+    std::string controllers(1, ',');  // GCC 12 warns of an overlap that is not there if operator+ is used
     controllers.append(line, first + 1, second - first - 1).push_back(',');
     const bool unified = controllers == ",,";
     if (!unified && controllers.find(",cpu,") == controllers.npos) continue;
-    // A parent's limit also applies; inside a container only the mount itself may be visible.
+    // The limits of parent groups also apply; inside a container only the mount itself may be visible.
     std::string path = line.substr(second + 1);
     for (;; path.resize(path.rfind('/'))) {
       least = std::min(least, allowed(mount + (unified ? "" : "/cpu") + path, unified));

@@ -78,7 +78,7 @@ void copy(const Stream& stream, void* to, const void* from, int64_t bytes) {
   std::memcpy(to, from, size_t(bytes));
 }
 
-/// About 5 us of copying, below which another core does not help.
+/// Bytes whose copying takes about 5 us; for fewer bytes another core does not help.
 constexpr int64_t kCopiedBytes = 128 * 1024;
 
 void copy_rows(const Stream& stream, const TensorView& from, const TensorView& to) {
@@ -157,7 +157,7 @@ void Graph::end(const Stream& stream) {
 void Graph::abandon(const Stream& stream) noexcept {
   try {
     end(stream);
-  } catch (const Error&) {  // the error from inside is being thrown already
+  } catch (const Error&) {  // the error of the recorded work is already being thrown
   }
 }
 

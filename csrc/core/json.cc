@@ -90,7 +90,7 @@ class JsonScanner {
     return out;
   }
 
-  /// The number's text, as written.
+  /// Scans a number and returns its text.
   std::string number() {
     const size_t begin = at_;
     if (peek() != '-' && !(peek() >= '0' && peek() <= '9')) stop("an unexpected character");
@@ -272,7 +272,7 @@ int64_t Json::as_int(const char* where) const {
   const char* const end = text_.data() + text_.size();
   const auto result = std::from_chars(text_.data(), end, value);
   if (result.ec == std::errc() && result.ptr == end) return value;
-  // 8192.0 and 1e6 are integers too, as long as a double holds them exactly.
+  // Numbers such as 8192.0 and 1e6 count as integers if a double holds them exactly.
   if (result.ec == std::errc() && std::fabs(number_) <= 0x1p53 && number_ == std::floor(number_)) {
     return int64_t(number_);
   }

@@ -24,21 +24,21 @@ namespace hone {
 namespace {
 
 constexpr int kSlots = 16;
-constexpr uint32_t kClosed = 0xffffffff;  // more chunks claimed than a call can have
+constexpr uint32_t kClosed = 0xffffffff;  // more than the number of chunks that a call can have
 constexpr std::chrono::microseconds kSpin{20};
 
 thread_local bool inside_chunk = false;
-thread_local const void* occupied = nullptr;  // the pool this thread is counted in as a caller
+thread_local const void* occupied = nullptr;  // the pool that counts this thread as a caller
 
 void pause_cpu() {
 #if defined(__x86_64__)
   _mm_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb");  // yield does nothing on most of these processors
+  asm volatile("isb");  // yield does nothing on most arm64 processors
 #endif
 }
 
-/// Polls `ready` for about kSpin.
+/// Polls `ready` for about kSpin; returns whether it became true.
 template <class F>
 bool spin(F ready) {
   const auto end = std::chrono::steady_clock::now() + kSpin;
@@ -51,9 +51,9 @@ bool spin(F ready) {
   return ready();
 }
 
-/// One running parallel_for. Slots live as long as the pool, so a late helper may always read one. Every call has its
-/// own generation and closes `word` before it writes the other fields: a helper that read fields of two calls then
-/// fails its compare-and-swap.
+/// State of one running parallel_for. Slots live as long as the pool, so that a late helper may always read
+/// one. Every call has its own generation, and closes `word` before it writes the other fields: a helper that
+/// read fields of two different calls then fails its compare-and-swap.
 struct alignas(64) Slot {
   std::atomic<uint64_t> word{0};  // generation << 32 | chunks claimed so far
   std::atomic<uint32_t> chunks{0};
@@ -61,7 +61,8 @@ struct alignas(64) Slot {
   std::atomic<const RangeFunction*> f{nullptr};
   alignas(64) std::atomic<uint32_t> done{0};
   std::atomic<bool> taken{false}, thrown{false}, sleeping{false};
-  std::exception_ptr exception;  // written by the thread that set `thrown`, read by the caller at the end
+  std::exception_ptr exception;  // written by the thread that set `thrown`; read by the caller after all
+                                 // chunks
   std::mutex mutex;
   std::condition_variable finished;
 
@@ -82,9 +83,9 @@ struct alignas(64) Slot {
 
 struct ThreadPool::Impl {
   Slot slots[kSlots];
-  std::atomic<int> callers{0};   // threads inside parallel_for, each on a core of its own
+  std::atomic<int> callers{0};   // number of threads inside parallel_for; each occupies a core
   std::atomic<int> sleepers{0};
-  std::atomic<uint64_t> calls{0};  // bumped when work appears
+  std::atomic<uint64_t> calls{0};  // incremented when work appears
   std::atomic<bool> stop{false};
   std::mutex mutex;
   std::condition_variable work;
@@ -107,14 +108,15 @@ Slot* ThreadPool::Impl::take_slot() {
   return nullptr;
 }
 
-/// Claims and runs one chunk; false if none was left.
+/// Claims and runs one chunk; returns false if none was left.
 bool ThreadPool::Impl::run_one(Slot& slot) {
   uint64_t word = slot.word.load(std::memory_order_acquire);
   const uint32_t index = uint32_t(word), chunks = slot.chunks.load(std::memory_order_acquire);
   const int64_t n = slot.n.load(std::memory_order_acquire), grain = slot.grain.load(std::memory_order_acquire);
   const RangeFunction* f = slot.f.load(std::memory_order_acquire);
   if (index >= chunks) return false;
-  if (!slot.word.compare_exchange_strong(word, word + 1)) return true;  // another thread was faster: look again
+  // another thread claimed it first; the caller tries again
+  if (!slot.word.compare_exchange_strong(word, word + 1)) return true;
   inside_chunk = true;
   uint32_t ended = 1;
   try {
@@ -122,7 +124,7 @@ bool ThreadPool::Impl::run_one(Slot& slot) {
     (*f)(begin, std::min(begin + grain, n));
   } catch (...) {
     if (!slot.thrown.exchange(true)) slot.exception = std::current_exception();
-    // The chunks not yet claimed are not needed: claim them all at once.
+    // No unclaimed chunk needs to run: claim them all at once.
     uint64_t now = slot.word.load(std::memory_order_relaxed);
     while (uint32_t(now) < chunks && !slot.word.compare_exchange_weak(now, now - uint32_t(now) + chunks)) {
     }
@@ -136,7 +138,8 @@ bool ThreadPool::Impl::run_one(Slot& slot) {
   return true;
 }
 
-/// Helps any caller that has work. Helpers of high rank stay out, so that callers and helpers never outnumber the pool.
+/// Helps any caller that has work. Helpers of high rank do not help while callers occupy their cores, so that
+/// callers and helpers together never outnumber the pool's threads.
 bool ThreadPool::Impl::help(int rank) {
   bool helped = false;
   for (Slot& slot : slots) {
@@ -164,7 +167,7 @@ void ThreadPool::Impl::wake() {
   work.notify_all();
 }
 
-/// Waits for chunks that helpers have claimed. Sleeps soon: the helper may need this core.
+/// Waits for the chunks that helpers have claimed. Goes to sleep soon, since a helper may need this core.
 void ThreadPool::Impl::finish(Slot& slot, uint32_t chunks) {
   const auto ready = [&] { return slot.done.load() == chunks; };
   if (spin(ready)) return;
@@ -177,7 +180,7 @@ void ThreadPool::Impl::finish(Slot& slot, uint32_t chunks) {
 ThreadPool::ThreadPool(int threads) : impl_(std::make_unique<Impl>()) {
   if (threads < 1 || threads > 1024) fail(Code::kConfig, "ThreadPool: threads is %d, expected 1 to 1024.", threads);
   impl_->helpers.reserve(size_t(threads - 1));
-  // helpers.size() is read by running helpers: count them before the first starts.
+  // Running helpers read helpers.size(): the lock makes them wait until all are in the list.
   std::lock_guard lock(impl_->mutex);
   for (int i = 1; i < threads; ++i) {
     impl_->helpers.emplace_back([impl = impl_.get(), i] {

@@ -49,12 +49,14 @@ size_t utf8_prefix(std::string_view text) {
 
 namespace {
 
-/// Bytes at the start of ill-formed `text` that begin a well-formed sequence, at least one.
+/// Length of the maximal subpart: the bytes at the start of ill-formed `text` that could begin a well-formed
+/// sequence, at least one.
 size_t maximal_subpart(std::string_view text) {
   const uint8_t a = uint8_t(text[0]);
   const size_t wanted = a >= 0xF0 ? 4 : a >= 0xE0 ? 3 : 2;
   size_t n = 1;
-  // k bytes can begin a sequence if some completion is well formed; only byte 2 has special rules.
+  // k bytes can begin a sequence if some completion of them is well formed; only the second byte has special
+  // rules.
   while (n < wanted && n < text.size()) {
     static constexpr char kFill[] = "\x80\x80\x80";
     std::string probe(text.substr(0, n + 1));

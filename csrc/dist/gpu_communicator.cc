@@ -28,7 +28,7 @@ void GpuCommunicator::wait(const Stream& stream) {
   if (gpus_.state() != State::kUninitialised) gpus_.wait(stream);
 }
 
-/// Closes the hosts' group even if closing NCCL's fails: it holds connections.
+/// Closes the hosts' group even if closing NCCL's group fails, since the hosts' group holds connections.
 void GpuCommunicator::close() {
   try {
     gpus_.close();

@@ -9,7 +9,8 @@ namespace hone::dist {
 namespace {
 
 constexpr uint64_t kTeamTags = uint64_t(1) << 55;  // separates tags of team collectives from those of all ranks
-constexpr int64_t kSmallBytes = 16 << 10;  // up to this size every rank reduces everything: one round instead of two
+constexpr int64_t kSmallBytes = 16 << 10;  // up to this size every rank reduces all elements, which takes one
+                                           // round of messages instead of two
 
 const char* kind_name(Label::Kind kind) {
   switch (kind) {
@@ -28,7 +29,7 @@ std::byte* at(const TensorView& view, int64_t element) {
   return view.as<std::byte>() + element * dtype_bytes(view.dtype);
 }
 
-/// Elements [first, last) of part p of n elements in `parts` parts.
+/// Part p when n elements are divided into `parts` parts.
 struct Part {
   int64_t first, count;
   Part(int64_t n, int p, int parts) : first(n * p / parts), count(n * (p + 1) / parts - first) {}
@@ -38,7 +39,8 @@ void copy_within(std::byte* to, const std::byte* from, int64_t bytes) {
   if (to != from && bytes > 0) std::memmove(to, from, size_t(bytes));
 }
 
-/// The parts of an all-to-all sent to and received from each peer; the own part is copied.
+/// The parts that an all-to-all sends to, and receives from, each peer; the constructor copies the rank's own
+/// part.
 struct Parts {
   Transport::Pieces sends, receives;
   Parts(const TensorView& source, const TensorView& destination, const Peers& peers, int own) {
@@ -66,7 +68,7 @@ std::string Label::text() const {
   return out + " as collective " + std::to_string(sequence);
 }
 
-/// Throws if the labels differ: the ranks then run different programs, since all know sizes and order.
+/// Begins a collective. Throws if the ranks' labels differ, which means that the ranks made different calls.
 void HostCollectives::begin(Label label, const Peers& peers, uint64_t& sequence) {
   deadline_ = std::chrono::steady_clock::now() + timeout_;
   label.sequence = ++sequence;
@@ -96,7 +98,8 @@ std::byte* HostCollectives::scratch(int64_t bytes) {
   return scratch_.data();
 }
 
-/// Sends along a binomial tree: in round k the first 2^k ranks from the root on have the data and send it.
+/// Sends along a binomial tree: in round k, the first 2^k ranks, counted from the root, send the data to the
+/// next 2^k.
 void HostCollectives::broadcast(const TensorView& buffer, int root) {
   begin({.count = buffer.numel(), .kind = Label::Kind::kBroadcast, .dtype = buffer.dtype, .root = root});
   const int64_t bytes = buffer.numel() * dtype_bytes(buffer.dtype);
@@ -130,7 +133,8 @@ void HostCollectives::reduce_small(const TensorView& buffer, ReduceOp op) {
   reduce(buffer.dtype, op, parts, buffer.numel(), buffer.data);
 }
 
-/// Every rank reduces its own part and sends it to all others. Parts may be empty: n need not be a multiple of P.
+/// Every rank reduces its own part of the elements and sends it to all others. Parts may be empty: n need not
+/// be a multiple of P.
 void HostCollectives::reduce_in_parts(const TensorView& buffer, ReduceOp op) {
   const int64_t n = buffer.numel(), width = dtype_bytes(buffer.dtype);
   const Part mine(n, rank(), size());

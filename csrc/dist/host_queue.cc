@@ -12,7 +12,8 @@ namespace hone::dist {
 HostQueue::HostQueue(Transport& transport) : transport_(transport) {
   thread_ = std::thread([this] { serve(); });
 #if defined(__linux__)
-  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // so that a profile shows a process's time by thread
+  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // profilers show a process's time by thread
+                                                              // name
 #endif
 }
 
@@ -41,7 +42,7 @@ void HostQueue::serve() {
   }
 }
 
-/// The lock is free while the job runs, so that abort() can take it.
+/// Runs a job without holding the lock, so that abort() can take it.
 void HostQueue::run(Lock& lock, const Job& job) {
   running_ = true;
   lock.unlock();
@@ -50,7 +51,7 @@ void HostQueue::run(Lock& lock, const Job& job) {
     job();
   } catch (const Error& error) {
     failure = error;
-  } catch (const std::bad_alloc&) {  // for the data of other ranks
+  } catch (const std::bad_alloc&) {  // may be thrown when memory for other ranks' data is allocated
     failure.emplace(Code::kOutOfMemory, "a collective could not allocate memory.");
   }
   lock.lock();
@@ -118,7 +119,8 @@ void HostQueue::abort(const std::string& reason) {
   if (state_ != State::kReady) return;
   end(State::kAborted, reason);
   transport_.interrupt();
-  if (!running_) transport_.leave();  // otherwise the thread leaves once it has released the buffers
+  if (!running_) transport_.leave();  // if a job is running, the queue's thread leaves the group once the job
+                                      // no longer uses the buffers
 }
 
 }  // namespace hone::dist

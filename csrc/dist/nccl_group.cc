@@ -79,8 +79,8 @@ void NcclGroup::abort(const std::string& reason) {
   release(State::kAborted, reason);
 }
 
-/// Polls until NCCL has finished the operation that `first` may only have started. Releases the lock between polls, so
-/// that abort() can take it.
+/// Polls until NCCL has finished an operation that `first` may only have started. Releases the lock between
+/// polls, so that abort() can take it.
 void NcclGroup::settle(Lock& lock, const char* what, NcclResult first, Clock::time_point deadline) {
   const State during = state_;
   NcclResult result = first;
@@ -104,7 +104,7 @@ bool NcclGroup::idle(const Stream& stream) {
   }
 }
 
-/// Sleeps 50 us at first, 2 ms later; false once the deadline has passed.
+/// Sleeps between polls: 50 us at first, 2 ms later. Returns false if the deadline has passed.
 bool NcclGroup::pause(Lock& lock, Clock::time_point deadline, int round) {
   if (Clock::now() >= deadline) return false;
   lock.unlock();
@@ -113,7 +113,7 @@ bool NcclGroup::pause(Lock& lock, Clock::time_point deadline, int round) {
   return true;
 }
 
-/// Releases what NCCL holds and changes to state `next`.
+/// Releases all resources that NCCL holds and changes to state `next`.
 void NcclGroup::release(State next, const std::string& why) {
   nccl_.abort();
   state_ = next;

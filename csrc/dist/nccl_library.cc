@@ -13,7 +13,7 @@ constexpr const char* kNcclRemedy = "Install NCCL (pip install nvidia-nccl-cu13,
                                 "folder (pip's is site-packages/nvidia/nccl/lib) on LD_LIBRARY_PATH, then run: npx "
                                 "hone doctor";
 
-/// Sets one function pointer from a symbol; false if the library does not have it.
+/// A function of NCCL: bind() sets its pointer, and returns false if the library does not have the symbol.
 struct Symbol {
   const char* name;
   std::function<bool(void* library, NcclFunctions&)> bind;
@@ -33,7 +33,8 @@ struct Feature {
   std::vector<Symbol> symbols;
 };
 
-/// All functions that are used; all are required, so the newest row determines the oldest supported version.
+/// All functions that are used, with the NCCL version that introduced them. All are required, so the newest
+/// version in the table is the oldest supported one.
 const std::vector<Feature>& features() {
   using F = NcclFunctions;
   static const std::vector<Feature> all = {
@@ -56,7 +57,8 @@ const std::vector<Feature>& features() {
 
 std::string short_version(int code) { return std::to_string(code / 10000) + "." + std::to_string(code / 100 % 100); }
 
-/// Up to 2.8 the code is major * 1000 + minor * 100 + patch.
+/// Converts a version code to major * 10000 + minor * 100 + patch; up to 2.8 NCCL's code is major * 1000 +
+/// minor * 100 + patch.
 int normalised(int code) { return code < 10000 ? code / 1000 * 10000 + code % 1000 : code; }
 
 }  // namespace

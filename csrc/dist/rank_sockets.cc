@@ -21,14 +21,15 @@ using Clock = std::chrono::steady_clock;
 using Secret = RankSockets::Secret;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAgain{50};  // after which a rank that hung up is called again
-constexpr size_t kStrangers = 64;   // most unauthenticated connections beyond the number of ranks; then the oldest is closed
+constexpr milliseconds kAgain{50};  // pause before connecting again to a rank that closed the connection
+constexpr size_t kStrangers = 64;   // limit of unauthenticated connections, in addition to the number of
+                                    // ranks; beyond it the oldest is closed
 
 [[noreturn]] void cannot_listen(const std::string& host, const char* why) {
   fail(Code::kIo, "communicator: cannot listen at host \"%s\": %s.", host.c_str(), why);
 }
 
-/// Listens at the first of the host's addresses that belongs to this machine.
+/// Listens at the first of the host's addresses that is an address of this machine.
 Descriptor listen_at(const std::string& host) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
@@ -61,15 +62,16 @@ Secret draw_secret() {
   return secret;
 }
 
-bool say(const Descriptor& socket, const Secret& secret) {  // fits the empty buffer of a new connection
+bool say(const Descriptor& socket, const Secret& secret) {  // never blocks: the secret fits in the empty send
+                                                            // buffer of a new connection
   return send(socket.get(), secret.data(), secret.size(), MSG_NOSIGNAL) == ssize_t(secret.size());
 }
 
-/// An incoming secret, which may arrive in pieces.
+/// Receives a secret, which may arrive in pieces.
 class Hearing {
  public:
   enum class Progress { kMore, kWhole, kEnded };
-  /// Reads no byte beyond the secret.
+  /// Reads what has arrived, but no byte beyond the secret.
   Progress go_on(const Descriptor& socket) {
     const ssize_t got = recv(socket.get(), heard_.data() + bytes_, heard_.size() - bytes_, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::kMore;
@@ -84,13 +86,13 @@ class Hearing {
   size_t bytes_ = 0;
 };
 
-/// An incoming connection that may be a rank's.
+/// An incoming connection that has not authenticated itself as a rank yet.
 struct Guest {
   Descriptor socket;
   Hearing hearing;
 };
 
-/// State of a connection to a lower rank: none, in progress, answered.
+/// A connection from this rank to a lower one: not started, in progress, or answered.
 struct Call {
   int peer = 0;
   Descriptor socket{};
@@ -99,7 +101,7 @@ struct Call {
   Hearing hearing{};
 };
 
-/// One connect(): incoming and outgoing connections, until each peer has a socket.
+/// The state of one call of connect(): incoming and outgoing connections, until each peer has a socket.
 class Meeting {
  public:
   using Invitations = std::vector<RankSockets::Invitation>;
@@ -127,7 +129,7 @@ class Meeting {
     return out;
   }
 
-  /// Waits for events on the connections for at most kAgain, and handles them.
+  /// Waits for events on the connections, for at most kAgain, and handles them.
   void step(const Descriptor& listener, const Descriptor& wake, Clock::time_point deadline) {
     if (Clock::now() >= deadline) give_up();
     for (Call& call : calls_) {
@@ -172,7 +174,7 @@ class Meeting {
     if (peer >= 0 && say(socket, theirs_[size_t(peer)].secret)) sockets_[size_t(peer)] = std::move(socket);
   }
 
-  /// The unconnected rank whose secret this is; -1: none.
+  /// The unconnected rank that has this secret; -1: none.
   int who_says(const Secret& secret) const {
     for (int peer = rank_ + 1; peer < size(); ++peer) {
       if (!sockets_[size_t(peer)] && own_[size_t(peer)].secret == secret) return peer;
@@ -205,17 +207,19 @@ class Meeting {
     else hang_up(call);
   }
 
-  /// A rank with too many unauthenticated connections may have closed this one among them: try again.
+  /// Closes the connection and schedules another attempt: the peer may have closed it because it had too many
+  /// unauthenticated connections.
   void hang_up(Call& call) { call = Call{.peer = call.peer, .again = Clock::now() + kAgain}; }
 
-  /// A rank that has prepared its data listens until it has connected to all others.
+  /// Called if connecting fails: a rank that has prepared its data listens until it has connected to all
+  /// others, so the peer must have ended.
   [[noreturn]] void gone(const Call& call, int error) const {
     fail(Code::kCollective, "rank %d of %d: connect: rank %d is gone (%s).", rank_, size(), call.peer, std::strerror(error));
   }
 
   const int rank_;
   const Invitations &own_, &theirs_;
-  std::vector<Descriptor> sockets_;  // by peer
+  std::vector<Descriptor> sockets_;  // one per peer
   std::vector<Guest> guests_;
   std::vector<Call> calls_;
 };

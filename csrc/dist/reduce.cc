@@ -6,7 +6,7 @@
 namespace hone::dist {
 namespace {
 
-constexpr int64_t kBlock = 1024;  // block whose running result stays in the L1 cache
+constexpr int64_t kBlock = 1024;  // elements of a block, whose running result stays in the L1 cache
 
 struct Bf16 {
   uint16_t bits;
@@ -30,7 +30,7 @@ void store(Sum<T> value, T& to) {
   }
 }
 
-/// Integers wrap around: added without a sign.
+/// Adds; integers are added as unsigned numbers, so that they wrap around.
 template <class S>
 S added(S a, S b) {
   if constexpr (std::is_integral_v<S>) {

@@ -28,7 +28,7 @@ EngineConfig checked(const model::ModelConfig& model, EngineConfig config) {
   if (config.device == Stream::Backend::kCpu) return config;
   model::check_for_gpu(model);
   config.weight_storage = DType::kBF16;
-  config.arithmetic = kernels::Arithmetic::kF32;  // as snapshots of a GPU name what is its own
+  config.arithmetic = kernels::Arithmetic::kF32;  // the value that a GPU's snapshots have
   return config;
 }
 
@@ -95,11 +95,11 @@ struct Engine::Impl {
   Device device;
   PagePool pool;
   Scheduler scheduler;
-  std::unique_ptr<StepRunner> cpu;  // or `gpu`
+  std::unique_ptr<StepRunner> cpu;  // either this or `gpu` is set
   std::unique_ptr<DeviceStep> gpu;
   WeightQueue weights;
   EngineStats stats;
-  StepOutput ended;  // only its ended_* arrays: aborts to report with the next step
+  StepOutput ended;  // only its ended_* arrays are used: aborted attempts to report with the next step
 };
 
 void Engine::Impl::end(Sequence& s) {
@@ -127,7 +127,7 @@ bool Engine::Impl::step(StepOutput& output) {
   const bool reported = !output.ended_request.empty();
   take_weights();
   if (!weights.current()) return reported;
-  // A pending version waits only for the prompts in progress: start no new ones.
+  // A pending version waits only for the prompts in progress, so start no new ones.
   const bool admit = !(weights.pending() && scheduler.prefilling());
   const std::vector<Piece>& pieces = scheduler.schedule(weights.current()->version, admit);
   if (pieces.empty()) {
@@ -193,7 +193,7 @@ void Engine::Impl::account(const std::vector<Piece>& pieces, double seconds) {
   stats.prefill_tokens += prefill;
   stats.decode_tokens += decode;
   stats.busy_seconds += seconds;
-  // The time of a mixed step is divided by rows.
+  // The time of a step with prompts and decoding rows is divided in proportion to rows.
   stats.prefill_seconds += seconds * double(prefill) / double(prefill + decode);
   stats.decode_seconds += seconds * double(decode) / double(prefill + decode);
 }
@@ -228,7 +228,7 @@ void Engine::abort(uint64_t request, int32_t attempt) {
   const auto count = int32_t(group->members.size());
   for (int32_t i = 0, alive = group->unfinished; i < count && alive > 0; ++i) {
     if (!group->members[size_t(i)].unfinished()) continue;
-    --alive;  // the group is destroyed with its last sequence
+    --alive;  // counted first, since the group is destroyed with its last sequence
     if (attempt < 0 || attempt == i) impl_->end(group->members[size_t(i)]);
   }
 }

@@ -38,7 +38,7 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
     scrub();
     return;
   }
-  // Anonymous memory reads as zero and costs nothing until touched.
+  // Anonymous memory reads as zero and takes no physical memory until it is touched.
   void* block = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (block == MAP_FAILED) refuse();
   madvise(block, bytes, MADV_HUGEPAGE);
@@ -82,7 +82,7 @@ void PagePool::load(int32_t page, const std::byte* in) {
 
 void PagePool::scrub() {
   const int64_t bytes = page_bytes() * total_;
-  // Anonymous pages that were dropped read as zero again.
+  // Anonymous pages that the system dropped read as zero again.
   if (stream_.is_cuda() || madvise(memory_, static_cast<size_t>(bytes), MADV_DONTNEED) != 0) zero(stream_, memory_, bytes);
 }
 

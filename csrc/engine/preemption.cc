@@ -34,7 +34,7 @@ bool Preemption::preempt(Group& requester, const Sequence* keep, uint32_t versio
     preempt_group(*youngest);
     return true;
   }
-  if (older) return false;  // the requester is itself the youngest
+  if (older) return false;  // all other pages belong to older requests
   return preempt_member(requester, keep);
 }
 

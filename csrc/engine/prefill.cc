@@ -35,7 +35,7 @@ bool Prefill::admit_one(uint32_t version) {
 }
 
 void Prefill::add_chunks(std::vector<Piece>& pieces, uint32_t version, bool admit) {
-  // At least one prompt row per step, however many sequences decode.
+  // At least one prompt row per step, even if as many sequences decode as a step may have rows.
   int32_t budget = std::max(1, config_.step_tokens - int32_t(queues_.running.size()));
   const bool parked_first = std::any_of(queues_.parked.begin(), queues_.parked.end(),
                                         [&](const Sequence* s) { return s->runnable(version); });

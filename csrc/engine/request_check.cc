@@ -6,7 +6,7 @@
 namespace hone::engine {
 namespace {
 
-constexpr int32_t kMostSequences = 1 << 16;  // running at once, and attempts of a request
+constexpr int32_t kMostSequences = 1 << 16;  // limit of maxRunning, and of a request's attempts
 
 void in_range(const char* field, int64_t value, int64_t low, int64_t high) {
   if (value >= low && value <= high) return;
@@ -34,7 +34,8 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
     fail(Code::kConfig, "request %llu: prompt %zu + maxTokens %d is %lld tokens, above engine.maxContext %d.", id,
          r.prompt.size(), r.max_tokens, (long long)length, config.max_context);
   }
-  // The key of the last token is never written. A partial prompt page is copied for the other attempts.
+  // The last token's keys are never written. A partial prompt page is copied for the other attempts, which
+  // takes one more page.
   const int64_t W = config.page_tokens, aside = r.count > 1 && int64_t(r.prompt.size()) % W != 0;
   const int64_t pages = (length - 1 + W - 1) / W + aside;
   if (pages > config.pages) {
@@ -46,7 +47,7 @@ void check_prompt(const Request& r, const EngineConfig& config, const model::Mod
 void check_sampling(const Request& r) {
   const auto id = (unsigned long long)r.id;
   const kernels::SamplingParams& s = r.sampling;
-  // Below 1e-6 the logits divided by the temperature would overflow.
+  // With a temperature below 1e-6, logits divided by it would overflow.
   if (s.temperature != 0.0f && !(s.temperature >= 1e-6f && s.temperature <= 1e4f)) {
     fail(Code::kConfig, "request %llu: temperature is %g; it must be 0 (greedy) or in [1e-6, 10000].", id, double(s.temperature));
   }

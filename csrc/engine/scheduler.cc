@@ -48,7 +48,7 @@ const std::vector<Piece>& Scheduler::schedule(uint32_t version, bool admit) {
   park_waiting_for_version(version);
   resume_parked(version);
   grow_running(version);
-  // The last running sequence was preempted for older ones that only held pages: run those now.
+  // The last running sequence was preempted for older ones, which are not running yet: resume those.
   if (queues_.running.empty()) resume_parked(version);
   for (Sequence* s : queues_.running) {
     pieces_.push_back({s->group, s, &s->last_token, 1, s->position(), s->table_row, 1});
@@ -78,13 +78,14 @@ void Scheduler::resume_parked(uint32_t version) {
       ++i;
       continue;
     }
-    // One page in reserve for each running sequence, so that a resumed one is not swapped out again immediately. The
-    // first in the queue gets its pages in any case.
+    // Reserves one page for each running sequence, so that a resumed sequence is not swapped out again
+    // immediately. If none is running, the first sequence of the queue gets its pages in any case.
     const int32_t need = residency_.resume_need(*s), reserve = int32_t(queues_.running.size());
     const bool fits = queues_.running.empty() ? preemption_.make_room(need, *s->group, s, version)
                                               : need == 0 || need + reserve <= pool_.free_pages();
     if (!fits) return;
-    erase_from(queues_.parked, s);  // make_room may have parked others before it
+    erase_from(queues_.parked, s);  // searched by value, since make_room may have parked other sequences
+                                    // before it
     residency_.resume(*s);
     insert_sorted(queues_.running, s);
     i = 0;
@@ -106,7 +107,7 @@ void Scheduler::grow_running(uint32_t version) {
     if (!preemption_.make_room(1, *s->group, s, version) && s->state == Sequence::State::kRunning) {
       preemption_.preempt_sequence(*s);
     }
-    i = 0;  // any sequence may have been removed from the list
+    i = 0;  // starts again, since any sequence may have been removed from the list
   }
 }
 

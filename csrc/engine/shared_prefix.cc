@@ -13,7 +13,7 @@ void find_shared_prefixes(const std::vector<int32_t>& table_rows, const TensorVi
   };
   for (int32_t r = 0, run = 0; r < int32_t(table_rows.size()); ++r) {
     const int32_t last = r > 0 ? table_rows[size_t(r) - 1] : -1, mine = table_rows[size_t(r)];
-    // Consecutive rows with one table belong to a prompt, whose keys the kernel reads together anyway.
+    // Consecutive rows with the same table belong to one prompt, whose keys the kernel reads together anyway.
     const int32_t tokens = r > 0 && mine != last ? shared(table_rows[size_t(run)], mine) : 0;
     const bool joins = tokens > 0 && (r == run + 1 || tokens >= prefix_tokens[run]);
     if (!joins) run = r;

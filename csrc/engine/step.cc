@@ -11,8 +11,9 @@
 namespace hone::engine {
 namespace {
 
-constexpr int32_t kChunkRows = 64;    // of an inline chunk; a longer prompt chunk is split inside the ops instead
-constexpr int64_t kHostSampleRows = 64;   // head rows at a time
+constexpr int32_t kChunkRows = 64;    // rows of a chunk that one thread computes; a longer prompt chunk is
+                                      // split inside the ops instead
+constexpr int64_t kHostSampleRows = 64;   // rows that the head samples at a time
 
 struct Release {
   std::atomic<bool>& taken;
@@ -41,7 +42,7 @@ double weights_per_row(const model::WeightSnapshot& w) {
   return sum;
 }
 
-/// Rows of pieces that are not chunks of long prompts.
+/// Number of rows in pieces that are not chunks of long prompts.
 int32_t short_rows(const std::vector<Piece>& pieces) {
   int32_t rows = 0;
   for (const Piece& p : pieces) rows += p.rows < kChunkRows ? p.rows : 0;
@@ -55,7 +56,7 @@ int64_t scratch_bytes(const model::ModelConfig& model, int64_t rows) {
                   kernels::lm_head_scratch_bytes(Stream{}, kHostSampleRows, model.width, model.vocabulary));
 }
 
-/// Largest number of rows of a step.
+/// The largest number of rows of a step.
 int64_t step_rows(const EngineConfig& config) { return std::max(config.step_tokens, config.max_running + 1); }
 
 }  // namespace
@@ -173,7 +174,7 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
 }
 
 StepRunner::ThreadScratch& StepRunner::claim_scratch() {
-  // There is one scratch per thread that can be here, so the search finds a free one.
+  // There are as many scratches as threads that can get here, so that the search finds a free one.
   for (size_t i = 0;; i = (i + 1) % thread_scratch_.size()) {
     if (!thread_scratch_[i].taken.exchange(true, std::memory_order_acquire)) return thread_scratch_[i];
   }

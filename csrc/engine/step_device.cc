@@ -10,33 +10,34 @@
 namespace hone::engine {
 namespace {
 
-constexpr int64_t kDeviceSampleRows = 256;  // head rows at a time
+constexpr int64_t kDeviceSampleRows = 256;  // rows that the head samples at a time
 
 template <class T>
 void copy_in(const std::vector<T>& from, const SharedArrays::Array<T>& to, T padding) {
   std::fill(std::copy(from.begin(), from.end(), to.host), to.host + to.size, padding);
 }
 
-/// Number of different windows of the layers: each has its own list of pages.
+/// Number of different attention windows among the layers; each has its own list of pages.
 int64_t windows(const model::ModelConfig& model) {
   int64_t with = 0;
   for (int64_t l = 0; l < model.layers; ++l) with += model.window(l) > 0;
   return with > 0 && with < model.layers ? 2 : 1;
 }
 
-/// The first `rows` rows and `columns` columns of tables of `width`.
+/// The first `rows` rows and `columns` columns of tables that have `width` columns.
 TensorView corner(int32_t* tables, int64_t rows, int64_t columns, int64_t width) {
   TensorView view = i32(tables, {rows, columns});
   view.row_stride = width;
   return view;
 }
 
-/// Leading columns of the tables that some row uses: few, as the tables have room for the longest context.
+/// Number of leading table columns that some row uses, usually few, since tables have room for the longest
+/// context.
 int64_t pages_in_use(const StepRows& rows, int64_t page_tokens) {
   return *std::max_element(rows.positions.begin(), rows.positions.end()) / page_tokens + 1;
 }
 
-/// Rows from `first` on are padding: each reads its own pages, of which there are none.
+/// Sets prefix_row and prefix_tokens so that rows from `first` on, which are padding, share no pages.
 void share_nothing(SharedArrays::Array<int32_t>& row, SharedArrays::Array<int32_t>& tokens, int64_t first) {
   for (int64_t r = first; r < row.size; ++r) row.host[r] = int32_t(r), tokens.host[r] = 0;
 }
@@ -119,7 +120,7 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
   copy_in(rows_.sample_rows, a.sample_rows, 0);
   copy_in(rows_.params, a.params, {});
   copy_in(rows_.keys, a.keys, {});
-  std::fill_n(a.sequences.host, a.sequences.size, -1);  // padding, unless overwritten
+  std::fill_n(a.sequences.host, a.sequences.size, -1);  // marks all rows as padding; real rows overwrite it
   slots_.assign(size_t(block_tables.dim(0)), -1);
   const int64_t pages = pages_in_use(rows_, pool_.page_tokens());
   int32_t used = 0;
@@ -176,7 +177,7 @@ const std::vector<Sample>& DeviceStep::run(const std::vector<Piece>& pieces, con
   if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)));
   else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket);
   fill(arrays, block_tables);
-  // The first step of a bucket runs directly, which loads the kernels; the second is recorded.
+  // The first step of a bucket runs directly, which loads its kernels; the second step is recorded.
   const auto graph = graphs_.find(bucket);
   if (!decode || !config_.graphs || graph == graphs_.end()) {
     compute(arrays);

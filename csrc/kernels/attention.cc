@@ -28,7 +28,7 @@ void expect_heads(const Stream& stream, int64_t heads, int64_t kv_heads, int64_t
   }
 }
 
-/// Rows of queries, keys, values or their gradients. On a GPU they move 16 bytes at a time.
+/// Checks a view of queries, keys, values or their gradients. GPU kernels access rows 16 bytes at a time.
 void expect_activation(const Stream& stream, const TensorView& view, std::initializer_list<int64_t> dims,
                        const char* op, const char* arg) {
   expect(view, activation_dtype(stream), dims, op, arg);
@@ -50,7 +50,7 @@ void expect_pages(const Stream& stream, const KvPages& pages, const char* op) {
   expect_contiguous(pages.values, dtype, {count, elements}, op, "pages.values");
 }
 
-/// Checked here, because a failing launch could not report it.
+/// Checks the scratch before the launch, since a failing launch could not report it.
 void expect_scratch(const Stream& stream, const Arena* scratch, const char* op) {
   if (stream.is_cuda() && (!scratch || scratch->memory() != Memory::kDevice)) {
     fail(Code::kInternal, "%s: the CUDA kernels need a scratch arena of device memory.", op);
@@ -92,7 +92,7 @@ TensorView some_heads(TensorView view, int64_t first, int64_t count) {
   return view;
 }
 
-/// Runs the ops in sequence; each checks its own arguments.
+/// Runs the separate ops in sequence; each checks its own arguments.
 void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t heads, int64_t kv_heads) {
   const TensorView q = some_heads(a.qk, 0, heads), k = some_heads(a.qk, heads, kv_heads);
   const RopeArgs turn{.x = a.qk, .positions = a.positions, .table = a.table, .interleaved = a.interleaved};
@@ -105,7 +105,7 @@ void prepare_in_steps(const Stream& stream, const PrepareHeadsArgs& a, int64_t h
   if (!a.to.pages.keys.empty()) kv_write(stream, {k, a.v, a.to});
 }
 
-/// Requirements of a GPU for the heads to prepare.
+/// Checks the GPU's requirements for heads to prepare.
 void expect_prepared(const Stream& stream, const PrepareHeadsArgs& a, const char* op) {
   const int64_t R = a.qk.dim(0), K = a.v.dim(1), H = a.qk.dim(1) - K, D = a.qk.dim(2), turned = a.table.dim(1);
   expect_activation(stream, a.qk, {R, H + K, D}, op, "qk");

@@ -6,7 +6,7 @@
 namespace hone::kernels {
 namespace {
 
-/// Checks the arguments; returns false if there is nothing to move.
+/// Checks the arguments; returns false if the matrix is empty.
 bool checked(const ColumnPartsArgs& args, const char* op) {
   const int64_t R = args.whole.dim(0), W = args.whole.dim(1), P = args.parts.dim(0);
   if (const int64_t bytes = dtype_bytes(args.whole.dtype); bytes != 2 && bytes != 4) {

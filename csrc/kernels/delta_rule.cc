@@ -48,7 +48,8 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args) {
 
 namespace {
 
-/// Calls move(place in a row by head, place in a row by kind, floats) for every run of columns.
+/// Calls move(offset in a row ordered by head, offset in a row ordered by kind, number of floats) for every
+/// run of columns.
 template <class Move>
 void for_runs(const DeltaSizes& s, const Move& move) {
   const int64_t share = s.value_heads / s.key_heads, values = share * s.value_dim, group = 2 * s.key_dim + 2 * values;

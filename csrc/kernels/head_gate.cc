@@ -12,7 +12,7 @@ void expect_host(const Stream& stream, const char* op) {
   if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
 }
 
-/// Calls move(place in the joined row, place in heads or gates, bytes) for every part of every row.
+/// Calls move(address in the joined row, address in heads or gates, bytes) for every part of every row.
 template <class Move>
 void for_parts(const Stream& stream, const GatedHeads& a, const Move& move) {
   const int64_t rows = a.joined.dim(0), q = a.gates.dim(1), rest = a.heads.dim(1) - q, D = a.head_dim;

@@ -11,7 +11,7 @@ namespace {
 void expect_head(const Stream& stream, const TensorView& h, const PackedMatrix& w, const char* op) {
   expect(h, activation_dtype(stream), {h.dim(0), w.k}, op, "h");
   if (w.n < 1) fail(Code::kShape, "%s: w has no rows; the vocabulary must not be empty.", op);
-  // Rows are copied 16 bytes at a time.
+  // GPU kernels copy rows 16 bytes at a time.
   if (stream.is_cuda() && (w.k % 8 != 0 || h.row_stride % 8 != 0)) {
     fail(Code::kShape, "%s: width %lld, rows of h %lld apart; CUDA needs multiples of 8.", op, (long long)w.k,
          (long long)h.row_stride);
@@ -47,7 +47,7 @@ void expect_uncapped_logits(const Stream& stream, float softcap, const char* op)
   fail(Code::kUnsupported, "%s: logits capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
 
-/// Checks the teacher of a student with V tokens.
+/// Checks the teacher's data for a student with V tokens.
 void expect_teacher(const Stream& stream, const LmHeadGradArgs& args, int64_t R, int64_t V) {
   constexpr const char* op = "lm_head_grad";
   const Divergence& t = *args.teacher;

@@ -36,7 +36,7 @@ const char* arithmetic_name(Arithmetic arithmetic) { return arithmetic == Arithm
 
 int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k, DType storage) {
   if (stream.is_cuda()) return n * k * dtype_bytes(storage);
-  const int64_t depth = storage == DType::kBF16 ? k + k % 2 : k;  // bf16 may lie in pairs
+  const int64_t depth = storage == DType::kBF16 ? k + k % 2 : k;  // bf16 values may be stored in pairs
   return (n + cpu::kPanel - 1) / cpu::kPanel * cpu::kPanel * depth * dtype_bytes(storage);
 }
 

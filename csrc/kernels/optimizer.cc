@@ -6,7 +6,7 @@
 namespace hone::kernels {
 namespace {
 
-/// Packed copies have the parameters' order of elements on a GPU, but not on the CPU.
+/// Checks packed copies: on a GPU, but not on the CPU, they have the parameters' order of elements.
 void expect_packed(const Stream& stream, const TensorView& packed, int64_t n, const char* op) {
   if (packed.empty()) return;
   if (!stream.is_cuda()) fail(Code::kInternal, "%s: packed weights are written on a GPU only.", op);

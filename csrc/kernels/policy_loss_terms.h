@@ -13,7 +13,7 @@ struct PolicyTokens {
   Objective objective;
   SequenceWeight sequence_weight;
   StepNormalizer step;
-  double low, high;  // bounds of the clip; gmpo: of log rho
+  double low, high;  // bounds of the ratio clip; for gmpo bounds of log rho
   double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
   KlEstimator kl_estimator;
@@ -222,8 +222,8 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
 /// Values that the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
-  double terms;  // number of tokens over which the mean's weight `scale` is divided, for terms by sequence;
-                 // otherwise 1
+  double terms;  // number of tokens that share the factor `scale`: n_i for objectives by sequence, otherwise
+                 // 1
   PolicyTerm term;
   CorrectionWeight correction;
 };

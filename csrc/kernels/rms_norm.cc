@@ -12,7 +12,7 @@ void expect_rows(const TensorView& view, const TensorView& like, DType dtype, in
   else expect(view, dtype, {like.dim(0), width}, op, arg);
 }
 
-/// Column range of head n.
+/// The columns of head n.
 TensorView head(const TensorView& view, int64_t n) {
   TensorView out = view;
   out.rank = 2;

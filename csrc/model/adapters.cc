@@ -15,10 +15,11 @@ namespace {
 
 using kernels::PackedMatrix;
 
-/// A matrix with its own name in files: rows [first, first + n) of a product's [.., k]; or all experts' ones.
+/// A target of adapters: a matrix with its own name in files, rows [first, first + n) of a product's [.., k];
+/// or a matrix of all experts.
 struct Target {
   const char* name;
-  std::string part;  // of the layer
+  std::string part;  // of the layer: e.g. "self_attn"
   Product product;
   int64_t first, n, k;
   std::optional<ExpertProduct> experts{};
@@ -58,7 +59,8 @@ void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
   out.push_back({"out_proj", "linear_attn", Product::kO, 0, C, c.delta.values()});
 }
 
-/// PEFT wraps the experts' module once per parameter, down around gate and up; hence the names.
+/// Adds the experts' targets. PEFT wraps the experts' module once per parameter, with down's wrapper around
+/// that of gate and up; hence the names.
 void add_experts(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t C = c.width, F = c.experts.width;
   out.push_back({"experts", "mlp.experts.base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
@@ -82,7 +84,7 @@ std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   return out;
 }
 
-using LayerTargets = std::vector<std::vector<Target>>;  // by layer
+using LayerTargets = std::vector<std::vector<Target>>;  // targets of each layer
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -120,7 +122,7 @@ void check_targets(const ModelConfig& model, const std::vector<std::string>& tar
   }
 }
 
-/// The targets that the config names, in the model's order.
+/// The targets that `config` names, in the model's order.
 LayerTargets chosen(const ModelConfig& model, const AdapterConfig& config) {
   if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
   if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
@@ -147,7 +149,7 @@ int64_t packed_bytes(const Stream& stream, int64_t n, int64_t k) {
   return Arena::rounded(kernels::packed_bytes(stream, n, k, pack_dtype(stream)));
 }
 
-/// Packs w or its transpose; on a GPU the transpose is the pack of w, marked as transposed.
+/// Packs w, or its transpose; on a GPU the transpose is the pack of w, marked as transposed.
 PackedMatrix pack_thin(const Stream& stream, const TensorView& w, bool transpose, Arena& arena) {
   const bool turn = transpose && !stream.is_cuda();
   PackedMatrix out{w.dim(turn ? 1 : 0), w.dim(turn ? 0 : 1), pack_dtype(stream), nullptr};
@@ -321,7 +323,7 @@ void Adapters::gradient(const Stream& stream, int64_t layer, Product product, co
 }
 
 int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
-  // On a GPU a transpose has as many bytes as the original.
+  // On a GPU the packed transpose of a matrix is the packed matrix itself, marked as transposed.
   const bool turned = !stream.is_cuda();
   const int64_t r = config.rank;
   int64_t bytes = 0;

@@ -31,7 +31,7 @@ class Rules {
   ConfigProblems& problems_;
 };
 
-/// Bounds the sizes, so that no product of them overflows where bytes are counted.
+/// Limits each size, so that no product of sizes overflows when bytes are counted.
 bool check_sizes(const ModelConfig& c, Rules& rules) {
   constexpr int64_t kMost = int64_t(1) << 24;
   const std::pair<const char*, int64_t> sizes[] = {
@@ -103,7 +103,7 @@ void check_layers(const ModelConfig& c, Rules& rules) {
   }
 }
 
-/// Bounds each size, and so the product of sizes that a sequence's state takes.
+/// Limits each size, so that the size of a sequence's state cannot overflow.
 bool check_linear_layers(const ModelConfig& c, Rules& rules) {
   if (!c.is_hybrid()) return true;
   constexpr int64_t kMost = int64_t(1) << 14;
@@ -145,7 +145,7 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   check_rope(c, rules);
 }
 
-/// Whether every number was read: rules about missing numbers would only report more of the same.
+/// Whether every number could be read; otherwise rules about missing numbers would only repeat the problem.
 bool all_read(const ConfigProblems& problems) {
   return std::all_of(problems.found.begin(), problems.found.end(), [](const auto& p) { return p.code == Code::kUnsupported; });
 }
@@ -183,7 +183,8 @@ void ModelConfig::check() const {
 
 namespace {
 
-/// The weight files themselves show which tensors are quantized; model/stored_weights.h reads them.
+/// Ignores most of quantization_config, since the weight files themselves show which tensors are quantized;
+/// model/stored_weights.h reads them.
 void parse_quantization(ConfigFields& fields) {
   const Json* given = fields.value("quantization_config");
   if (!given) return;
@@ -209,7 +210,7 @@ ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigP
   try {
     parse_quantization(fields);
     row.parse(fields, config);
-  } catch (const Error& error) {  // a part was not even an object or a list
+  } catch (const Error& error) {  // a part was not an object or a list
     problems.add(error.code(), error.what());
   }
   judge_unread(fields, problems);

@@ -30,7 +30,7 @@ std::string parent(const std::string& path) {
   return directory.empty() ? "." : directory;
 }
 
-/// An open descriptor that closes itself.
+/// A file descriptor, closed by the destructor.
 struct Descriptor {
   explicit Descriptor(int descriptor) : value(descriptor) {}
   explicit Descriptor(const std::string& path, int flags) : value(::open(path.c_str(), flags | O_CLOEXEC)) {
@@ -80,7 +80,8 @@ DurableFile::~DurableFile() {
 void DurableFile::write(const void* bytes, int64_t size) {
   const char* at = static_cast<const char*>(bytes);
   for (int64_t left = size; left > 0;) {
-    // Chunks keep the hash in cache behind the write and stay below the 2 GiB limit of one call.
+    // Chunks of 1 MiB: hashing then reads them from the cache, and one call writes less than its limit of 2
+    // GiB.
     const ssize_t n = ::write(descriptor_, at, size_t(std::min<int64_t>(left, 1 << 20)));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) refuse("write", temporary_);
@@ -132,7 +133,7 @@ void DurableFolder::commit() { replace_directory(temporary_, path_); }
 
 void sync_directory(const std::string& directory) {
   const Descriptor handle(directory, O_RDONLY | O_DIRECTORY);
-  // Some file systems cannot sync a directory and say EINVAL; there is nothing more to do there.
+  // Some file systems cannot sync a directory and report EINVAL; nothing more can be done there.
   if (::fsync(handle.value) != 0 && errno != EINVAL) refuse("fsync", directory);
 }
 
@@ -176,7 +177,7 @@ void replace_directory(const std::string& from, const std::string& to) {
   sync_directory(from);
   if (std::rename(from.c_str(), to.c_str()) == 0) return sync_directory(parent(to));
   if (errno != ENOTEMPTY && errno != EEXIST) refuse("rename to", to);
-  // The old directory and the new one change places atomically; the old one is then removed.
+  // Exchanges the old and the new directory atomically, then removes the old one.
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) != 0) refuse("exchange", to);
   sync_directory(parent(to));
   std::error_code ignored;

@@ -80,7 +80,8 @@ void ExpertAdapters::add(const Stream& stream, float scale, int64_t expert, cons
 void ExpertAdapters::gradient(const Stream& stream, float scale, const ExpertPairs& p, const TensorView& da, const TensorView& db, Arena& scratch) const {
   const int64_t mark = scratch.mark();
   const TensorView thin = scratch.take_view(DType::kF32, {p.x.dim(0), rank()});
-  // On top of what is there, row after row, as every gradient: its bits do not depend on micro-batches.
+  // Adds to the existing gradient, row after row, as all gradients do, so that its bits do not depend on
+  // micro-batches.
   const TensorView apart = scratch.take_view(DType::kF32, {experts_ * db.dim(0), rank()});
   const auto product_of = [&](const TensorView& from, const std::vector<PackedMatrix>& w) {
     kernels::experts_linear(stream, {.x = from, .begins = p.begins, .w = w, .y = thin});

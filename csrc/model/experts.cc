@@ -80,7 +80,8 @@ int64_t expert_scratch_bytes(const ModelConfig& c, int64_t rows) {
 
 namespace {
 
-/// The gradients of router terms to dlogits; logits are computed again, as scores took their place.
+/// Adds the gradients of the router's auxiliary losses to dlogits. Recomputes the logits, since scores have
+/// overwritten them.
 void add_router_terms(const Stream& stream, const ModelConfig& c, const ExpertsBackwardArgs& a, const TensorView& dlogits, Arena& scratch) {
   const int64_t mark = scratch.mark();
   const TensorView logits = scratch.take_view(DType::kF32, {dlogits.dim(0), c.experts.count});

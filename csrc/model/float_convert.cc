@@ -28,17 +28,17 @@ float f16_to_f32(uint16_t h) {
 uint16_t f32_to_f16(float x) {
   const uint32_t bits = bits_of(x), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   if (magnitude > 0x7f800000u) return uint16_t(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
-  if (magnitude >= 0x477ff000u) return uint16_t(sign | 0x7c00u);  // 65520 and more round to infinity
+  if (magnitude >= 0x477ff000u) return uint16_t(sign | 0x7c00u);  // values from 65520 on round to infinity
   if (magnitude < 0x38800000u) {
-    // Subnormal: adding 0.5 leaves the last bit at 2^-24, and the addition rounds to nearest even.
+    // Subnormal: after adding 0.5 the last bit is 2^-24, so the addition rounds to nearest even.
     return uint16_t(sign | (bits_of(from_bits(magnitude) + 0.5f) - bits_of(0.5f)));
   }
   const uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
   return uint16_t(sign | ((rounded - (112u << 23)) >> 13));
 }
 
-/// Rounds f64 to odd in f32: toward zero, and the last bit set if anything was cut off. Rounding the result again to
-/// fewer bits then equals rounding once.
+/// Rounds f64 to f32 "to odd": toward zero, with the last bit set if anything was cut off. Rounding the
+/// result again to fewer bits then equals a single rounding.
 float to_odd(double x) {
   const float nearest = float(x);
   if (double(nearest) == x || std::isnan(x)) return nearest;
@@ -60,7 +60,7 @@ int64_t convert_all(const void* from, void* to, int64_t n, Convert convert) {
   return overflow;
 }
 
-/// `widen` gives the f32 that a value of From rounds from: exact, or by to_odd.
+/// Converts n values of type From. `widen` converts one to f32: exactly, or by to_odd.
 template <class From, class Widen>
 int64_t narrow(const void* from, void* to, DType to_type, int64_t n, Widen widen) {
   if (to_type == DType::kBF16) {

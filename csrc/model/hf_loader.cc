@@ -11,7 +11,7 @@
 namespace hone::model {
 namespace {
 
-/// Files of a tied model may carry the head again; it must be the same matrix.
+/// Checks the head that a tied model's files may contain: it must equal the embedding.
 void check_tied_head(const SafetensorsFile::Entry& head, const Parameters& parameters) {
   const TensorView embedding = parameters.embedding();
   const int64_t bytes = embedding.numel() * int64_t(sizeof(float));
@@ -23,26 +23,28 @@ void check_tied_head(const SafetensorsFile::Entry& head, const Parameters& param
        head.name.c_str());
 }
 
-/// Whether a tensor belongs to one of the layers after the model's last that predict further tokens.
+/// Whether a tensor belongs to a layer after the model's last one; such layers predict further tokens.
 bool is_further_layer(const std::string& name, const ModelConfig& config) {
   const int64_t layer = layer_number(name);
   return layer >= config.layers && layer < config.layers + config.further_layers;
 }
 
-/// A weight that is not finite would show as NaN in every log-prob, and not say where it came from.
+/// Refuses weights that are not finite, which would otherwise show as NaN in every log-prob, without their
+/// origin.
 void expect_finite(const TensorView& values, const std::string& path, const std::string& name) {
   constexpr uint32_t kExponent = 0x7f800000u;
   const auto* const bits = values.as<uint32_t>();
   const int64_t n = values.numel();
   int64_t bad = 0;
-  for (int64_t i = 0; i < n; ++i) bad += (bits[i] & kExponent) == kExponent;  // vectorizes; a search would not
+  // counts, because that vectorizes and a search does not
+  for (int64_t i = 0; i < n; ++i) bad += (bits[i] & kExponent) == kExponent;
   if (bad == 0) return;
   const auto* const first = std::find_if(bits, bits + n, [](uint32_t b) { return (b & kExponent) == kExponent; });
   fail(Code::kFormat, "%s: tensor \"%s\" has %lld of %lld values that are not finite, the first (%g) at %lld.", path.c_str(),
        name.c_str(), (long long)bad, (long long)n, double(values.as<float>()[first - bits]), (long long)(first - bits));
 }
 
-/// Fills the parameters' tensors, each once.
+/// Tracks which of the parameters' tensors have been filled; each must be filled once.
 class Filling {
  public:
   Filling(Parameters& parameters) : parameters_(parameters) {
@@ -76,7 +78,8 @@ class Filling {
   }
 
   Parameters& parameters_;
-  std::map<std::string, const TensorSpec*> all_, missing_;  // maps: mixtures have tens of thousands
+  std::map<std::string, const TensorSpec*> all_, missing_;  // maps, since mixtures of experts have tens of
+                                                            // thousands of tensors
 };
 
 }  // namespace

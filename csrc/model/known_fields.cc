@@ -52,7 +52,8 @@ const std::vector<Harmless>& harmless_fields() {
   return kTable;
 }
 
-/// Fields that change logits or the model's structure unless they have this value (JSON; null: no value is supported).
+/// Fields that change logits or the model's structure unless they have `value` (JSON text; null: no value is
+/// supported).
 struct Neutral {
   const char *field, *value, *meaning;
 };

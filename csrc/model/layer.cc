@@ -37,7 +37,7 @@ TensorView of_width(const TensorView& buffer, int64_t width) { return {buffer.da
 
 namespace {
 
-/// The input of a half: x after the norm, or x itself where no norm comes before.
+/// The input of attention or MLP: x after the norm, or x itself if the norm comes after.
 const TensorView& entering(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight,
                            const LayerScratch& scratch) {
   if (!config.norms_before()) return x;
@@ -45,18 +45,20 @@ const TensorView& entering(const Stream& stream, const ModelConfig& config, cons
   return scratch.normed;
 }
 
-/// Norms q and k over all their heads at once; prepare_heads norms them per head.
+/// Norms q and k over all their heads at once. (prepare_heads does so for each head.)
 void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& qkv) {
   const TensorView q = column_view(qkv, 0, config.q_width()), k = column_view(qkv, config.q_width(), config.kv_width());
   kernels::rms_norm(stream, {.x = q, .weight = weights.q_norm, .y = q, .eps = config.norm_eps, .offset = config.norm_offset});
   kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = config.norm_eps, .offset = config.norm_offset});
 }
 
-/// The end of a half: out += factor norm(product). `kept` holds the product for the backward, if it is wanted.
+/// The end of attention or MLP: out += factor * norm(product). `kept` stores the product for the backward, or
+/// is empty.
 struct Ending {
   TensorView norm, kept, out;
 };
-/// Where the half's last product goes: it is added to `out` directly, unless it is normed or scaled first.
+/// Where the last matrix product of attention or MLP writes: it adds to `out` directly, unless its result is
+/// normed or scaled first.
 TensorView product_of(const ModelConfig& config, const Ending& half, const LayerScratch& scratch) {
   if (!config.adds_apart()) return half.out;
   return half.kept.empty() ? scratch.added : half.kept;
@@ -91,7 +93,7 @@ void linear_attention(const Stream& stream, const ModelConfig& config, const Pac
                                .scratch = ops});
 }
 
-/// Computes q, k and v into act.qkv and the gates of heads into act.gates.
+/// Computes q, k and v into act.qkv, and the heads' gates into act.gates.
 void project_gated(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                    const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
@@ -140,7 +142,8 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 
 namespace {
 
-/// Computes what the MLP and the experts keep for the backward from their input x; `whole`: scratch.mlp too.
+/// Computes, from their input x, what MLP and experts store for the backward; with `whole` also scratch.mlp,
+/// the MLP's inner values.
 void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                  const LayerActivations& act, const LayerScratch& scratch, bool whole) {
   if (weights.router.n > 0) enter_experts(stream, config, weights, x, act.experts, *scratch.ops);
@@ -158,7 +161,8 @@ void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLa
   if (weights.shared_gate.n > 0) kernels::row_gate(stream, {act.experts.shared, of_width(scratch.mlp, F)});
 }
 
-/// Multiplies layer_inner's results by the last matrices of MLP and experts; writes or adds to `product`.
+/// Multiplies layer_inner's results by the last matrices of MLP and experts; writes to `product`, or adds to
+/// it.
 void layer_products(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act,
                     const LayerScratch& scratch, const TensorView& product, bool accumulate) {
   const int64_t F = weights.gate_up.n / 2;

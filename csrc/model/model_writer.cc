@@ -21,7 +21,8 @@ using Entry = SafetensorsFile::Entry;
 constexpr int64_t kChunkElements = 1 << 20;
 constexpr std::chrono::milliseconds kProgressInterval(100);
 
-/// One tensor to write: what it is called and stored as, and where its values lie, in one tensor or in several of one dtype.
+/// One tensor to write: its name and dtype in the new file, and its values, which lie in one source tensor,
+/// or in several of one dtype.
 struct Planned {
   SafetensorsWriter::Tensor tensor;
   std::vector<WeightFolder::Found> values;
@@ -68,7 +69,7 @@ class Replacement {
     return out;
   }
 
-  /// Layers from this one on are left as they are.
+  /// Layers from this one on are copied unchanged.
   int64_t first_further() const { return first_further_; }
 
   void finish() const {
@@ -80,7 +81,7 @@ class Replacement {
  private:
   WeightFolder::Found one(const StoredWeight& stored, const std::string& name) {
     WeightFolder::Found found = folder_.find(name);
-    // A source that stores a tied head gets the embedding again.
+    // If the source stores a tied head, its value is the new embedding.
     if (!found.entry && name == "lm_head.weight") found = folder_.find("model.embed_tokens.weight");
     const char* why = !found.entry ? "has no value" : found.entry->shape != stored.shape ? "has another shape" : nullptr;
     if (why) {
@@ -97,8 +98,8 @@ class Replacement {
   std::set<std::string> unused_;
 };
 
-/// The number of the first layer that only predicts further tokens, where the source's config.json names some: no text
-/// model has it, and its tensors follow the others'. Source: config.json of GLM-4.5.
+/// Index of the first layer that only predicts further tokens, if the source's config.json has such layers,
+/// which follow the model's own; the text model does not contain them. Source: config.json of GLM-4.5.
 int64_t first_further_layer(const std::string& source) {
   const std::string path = (std::filesystem::path(source) / "config.json").string();
   if (!std::filesystem::exists(path)) return INT64_MAX;
@@ -108,7 +109,8 @@ int64_t first_further_layer(const std::string& source) {
   return layers->as_int(path.c_str());
 }
 
-/// stored: what `entry` holds; with a replacement the dequantized weight, so that it is written as floats.
+/// Plans one tensor. stored: what `entry` holds. If the weight gets a replacement, it is written as floats,
+/// so its shape is that of the dequantized weight.
 Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File& file, const Entry& entry, const StoredWeight& stored,
                     Replacement* replacement, ModelWriterReport& report) {
   const DType dtype = stored.quantized() ? options.dtype.value_or(DType::kBF16) : entry.dtype;
@@ -137,11 +139,11 @@ Planned plan_tensor(const ModelWriterOptions& options, const WeightFolder::File&
 
 SafetensorsMetadata loadable(SafetensorsMetadata metadata) {
   const bool said = std::any_of(metadata.begin(), metadata.end(), [](const auto& row) { return row.first == "format"; });
-  if (!said) metadata.emplace_back("format", "pt");  // transformers refuses files without
+  if (!said) metadata.emplace_back("format", "pt");  // transformers refuses files without this field
   return metadata;
 }
 
-/// The source's files, or its tensors in the same order divided into new files.
+/// Plans the source's files or, with shard_bytes, new files with its tensors in the same order.
 std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const WeightFolder& source,
                                     Replacement* replacement, ModelWriterReport& report) {
   std::vector<PlannedFile> files;
@@ -167,7 +169,7 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
   return files;
 }
 
-/// element: index in the tensor; from: its value, of the dtype planned.dtype().
+/// Throws kData. element: index in the tensor; from: its value, of dtype planned.dtype().
 [[noreturn]] void refuse_overflow(const Planned& planned, int64_t element, const void* from) {
   float value = 0;
   convert_floats(from, planned.dtype(), &value, DType::kF32, 1);
@@ -181,7 +183,7 @@ std::vector<PlannedFile> plan_files(const ModelWriterOptions& options, const Wei
        shown_name(planned.tensor.name).c_str(), place.c_str(), double(value), dtype_name(planned.tensor.dtype));
 }
 
-/// before: number of the tensor's elements before these values.
+/// Writes one part of a tensor. before: number of the tensor's elements that precede these values.
 void write_values(SafetensorsWriter& writer, const Planned& planned, const Entry& values, int64_t before, std::vector<char>& buffer, Progress& progress) {
   const int64_t from_size = dtype_bytes(values.dtype), to_size = dtype_bytes(planned.tensor.dtype), n = values.bytes / from_size;
   const bool convert = values.dtype != planned.tensor.dtype;
@@ -219,7 +221,7 @@ void write_file(const DurableFolder& folder, const PlannedFile& file, Progress& 
   writer.commit();
 }
 
-/// The source's index if the files are the source's, otherwise one with the new sizes and files.
+/// The source's index if names and sizes of the files are unchanged, otherwise a new one.
 std::string index_text(const WeightFolder& source, const std::vector<PlannedFile>& files, bool as_source,
                        int64_t total_bytes) {
   if (as_source) return source.index_text();

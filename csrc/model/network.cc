@@ -35,21 +35,22 @@ void final_norm(const Stream& stream, const WeightSnapshot& weights, const Tenso
   if (c.logits_scaling != 1.0) kernels::axpby(stream, {.x = hidden, .a = float(1.0 / c.logits_scaling), .y = hidden});
 }
 
-/// What a layer of ranks that divide the rows has of its own rows, beside what it keeps.
+/// What a layer computes for this rank's own rows if ranks divide the rows, besides the activations that it
+/// stores.
 struct OwnRows {
   TensorView qkv;       // [T, (H+2K)D]
   TensorView attn_out;  // [T, H, D]
 };
 
-/// Keys and values of the micro-batch itself, rounded in place to what a cache of the weights' storage would keep. `own` and
-/// `kept` are read where ranks divide the rows.
+/// Attention over the keys and values of the micro-batch itself, which are rounded in place as a KV cache in
+/// the weights' storage would round them. `own` and `kept` are used if ranks divide the rows.
 class PackedSource final : public AttentionSource {
  public:
   PackedSource(const WeightSnapshot& weights, const PackedRows& rows, const OwnRows& own, const LayerActivations& kept)
       : config_(weights.config), rows_(rows), own_(own), kept_(kept), round_(weights.storage == DType::kBF16) {}
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView& k, const TensorView& v,
               const TensorView& sinks, const TensorView& out, const TensorView& lse) override {
-    if (round_ && k.dtype == DType::kF32) {  // what the engine's pages keep
+    if (round_ && k.dtype == DType::kF32) {  // rounds as the engine's pages do
       kernels::round_to_bf16(stream, k);
       kernels::round_to_bf16(stream, v);
     }
@@ -82,8 +83,8 @@ class PackedSource final : public AttentionSource {
   bool round_;
 };
 
-/// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
-/// any_mlp: with room for the MLP and the experts of any layer.
+/// Allocates views of one layer's activations; `outputs` rows continue after attention. exchange: ranks that
+/// divide the rows, or null. any_mlp: makes them large enough for the MLP and experts of any layer.
 LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
                             const HeadExchange* exchange = nullptr, bool any_mlp = false) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
@@ -112,7 +113,8 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
   return act;
 }
 
-/// Bytes of them in generation (of all but the residual stream), and in training beside what is the same in every layer.
+/// Bytes of attention's (or DeltaNet's) activations: in generation all but the residual stream, in training
+/// those that depend on the layer's kind.
 int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, int64_t rows, bool training) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
   if (c.is_linear(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
@@ -120,7 +122,7 @@ int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, 
   return bytes(c.qkv_width()) + bytes(c.q_width()) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
 }
 
-/// Layers whose buffers differ: one of each kind that there is.
+/// One layer of each kind (attention, DeltaNet) that the model has: the kinds need different buffers.
 std::vector<int64_t> kinds_of(const ModelConfig& c) {
   std::vector<int64_t> out{0};
   for (int64_t l = 1; l < c.layers && out.size() == 1; ++l) {
@@ -143,7 +145,8 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
   return scratch;
 }
 
-/// A layer's views in the buffers of one; its rows after attention are `outputs` in number. exchange: as above.
+/// Views of a layer's activations within shared buffers; `outputs` rows continue after attention. exchange:
+/// ranks that divide the rows, or null.
 LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
   LayerActivations act = buffers;
   act.input = input;
@@ -155,8 +158,8 @@ LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& i
   return act;
 }
 
-/// One layer of the training forward. In the last layer only the loss rows go on after attention. out [Q, C], or empty: not
-/// computed.
+/// One layer of the training forward. In the last layer only the loss rows continue after attention. out: [Q,
+/// C]; empty if the layer's result is not needed.
 void train_layer(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows, int64_t layer,
                  const LayerActivations& act, const TensorView& out, Arena& arena) {
   const ModelConfig& c = weights.config;
@@ -164,7 +167,7 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
   const int64_t T = act.input.dim(0), Q = act.middle.dim(0);
   const DType type = activation_dtype(stream);
   const int64_t mark = arena.mark();
-  LayerActivations at = act;  // attention's are of all heads; experts may be given
+  LayerActivations at = act;  // a copy: with ranks it gets views of all rows, and experts may be given
   if (rows.exchange) {
     at.qkv = arena.take_view(type, {T, c.qkv_width()});
     at.attn_out = arena.take_view(type, {T, c.heads, c.head_dim});
@@ -280,14 +283,14 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
 LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& weights, const PackedRows& rows,
                                    int64_t layer, const Activations& saved, Arena& arena) {
   const LayerActivations& act = saved.layers[size_t(layer)];
-  // The last layer's are still in the buffers when the backward begins with it.
+  // The last layer's activations are still in the buffers when the backward begins with that layer.
   if (saved.recompute && layer + 1 < weights.config.layers) train_layer(stream, weights, rows, layer, act, {}, arena);
   return act;
 }
 
 namespace {
 
-/// What the MLP and the experts of layer l keep of T tokens.
+/// Bytes of what MLP and experts of layer l store for T tokens.
 int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, int64_t T) {
   return Arena::view_bytes(activation_dtype(stream), T * 2 * c.mlp_width_of(l)) + (c.mixes(l) ? expert_activation_bytes(c, T) : 0);
 }
@@ -301,9 +304,10 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
   int64_t layers = 0;
   for (const int64_t l : kinds_of(c)) layers += recompute ? same + any_mlp + mixing_bytes(stream, c, l, T, true) : 0;
   for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + kept_mlp_bytes(stream, c, l, T) + mixing_bytes(stream, c, l, T, true);
-  const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;  // of the rank's rows, or of its heads
+  // of the rank's rows, or of its heads
+  const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.widest_mlp()) + layer_ops_bytes(stream, c, T);
-  // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
+  // The last layer stores fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T, storage))};
 }

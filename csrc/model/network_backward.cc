@@ -1,4 +1,4 @@
-// The hand-written backward of network.cc, layer by layer from the last to the first.
+// The hand-written backward of the network (network.cc), layer by layer from the last to the first.
 #include <algorithm>
 
 #include "kernels/attention.h"
@@ -20,14 +20,14 @@ namespace {
 struct Scratch {
   TensorView normed;   // [Q, C] norm output, recomputed
   TensorView dnormed;  // [Q, C]
-  TensorView dadded;   // [Q, C] gradient of what a half adds; where config.adds_apart()
-  TensorView mlp;      // [Q, F] swiglu output, recomputed; of the widest MLP, as dmlp
+  TensorView dadded;   // [Q, C] gradient of the output of attention or MLP; only if config.adds_apart()
+  TensorView mlp;      // [Q, F] swiglu output, recomputed; like dmlp, F of the widest MLP
   TensorView dmlp;     // [Q, F]
   TensorView dattn;    // [T, mixed_width]
   TensorView dqkv;     // [T, in_width]
 };
 
-/// The MLP and attention halves never need their wide buffers at once, so they share the memory.
+/// The MLP and the attention half never need their wide buffers at the same time, so these share memory.
 Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T, int64_t Q, Arena& arena) {
   Scratch s;
   s.normed = arena.take_view(type, {T, c.width});
@@ -37,7 +37,7 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T,
   const int64_t mark = arena.mark();
   s.mlp = arena.take_view(type, {Q, c.widest_mlp()});
   s.dmlp = arena.take_view(type, {Q, c.widest_mlp()});
-  const int64_t end = arena.mark();  // what is taken later may not lie in these, where attention's take less
+  const int64_t end = arena.mark();  // later buffers must not overlap these
   arena.release(mark);
   s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
   s.dqkv = arena.take_view(type, {T, c.in_width(layer)});
@@ -52,9 +52,9 @@ struct LayerBlock {
   LayerViews layer;
 };
 
-/// What both halves of a layer do backward.
+/// What the backward of attention and of the MLP have in common.
 struct HalfBackward {
-  using Views = TensorView LayerViews::*;  // a tensor of a layer
+  using Views = TensorView LayerViews::*;  // pointer to a member: one of a layer's tensors
 
   const Stream& stream;
   const ModelConfig& config;
@@ -62,11 +62,11 @@ struct HalfBackward {
   const std::vector<LayerBlock>& blocks;
   int64_t layer;
   const TensorView& rope_table;
-  kernels::Arithmetic arithmetic;  // of gradients of matrices
+  kernels::Arithmetic arithmetic;  // of products for gradients of matrices
   Arena& ops;  // scratch of the kernels, released after each call
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
-  bool gathered;  // rows are the loss rows
+  bool gathered;  // true if the rows are the loss rows only
 
   /// Calls each(rows, block) for every block that has rows.
   template <class Each>
@@ -77,20 +77,21 @@ struct HalfBackward {
     }
   }
 
-  /// The input of a half, with its norm computed again.
+  /// The input of attention or MLP; recomputes the norm before it, if any.
   const TensorView& entering(const TensorView& x, const TensorView& weight) const {
     if (!config.norms_before()) return x;
     kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps, .offset = config.norm_offset});
     return scratch.normed;
   }
-  /// Where the gradient of what enters a half's first product goes: on top of what is there where no norm comes before.
+  /// Where the gradient of the first product's input is written; dx itself, which is added to, if no norm
+  /// precedes it.
   const TensorView& dentering() const { return config.norms_before() ? scratch.dnormed : dx; }
-  /// dx += the gradient of a half's input, given dentering().
+  /// Adds the gradient of attention's or the MLP's input to dx, given dentering().
   void leave(const TensorView& x, const TensorView& weight, Views dweight) const {
     if (!config.norms_before()) return;
     norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true}, dweight);
   }
-  /// dbias: or null.
+  /// Adds the gradients of a matrix and, if dbias is not null, of its bias.
   void weight_gradient(Product product, const TensorView& dy, const TensorView& x, Views dw, Views dbias = nullptr) const {
     for_blocks([&](const RowRange& range, const LayerBlock& block) {
       const TensorView d = rows_of(dy, range), in = rows_of(x, range);
@@ -110,7 +111,8 @@ struct HalfBackward {
       kernels::rms_norm_grad(stream, args);
     });
   }
-  /// Gradient of the last product of a half, whose output was `added`.
+  /// Gradient of the last product of attention or MLP, whose output was `added`, given the gradient dx of the
+  /// residual stream.
   TensorView of_added(const TensorView& added, const TensorView& weight, Views dweight) const {
     if (!config.adds_apart()) return dx;
     TensorView d = dx;
@@ -150,8 +152,8 @@ struct Backward : HalfBackward {
     return out;
   }
 
-  /// Backward of the MLP and the experts, and of the output projection's weights, on the rows that went through them. Returns the
-  /// gradient of that projection's output.
+  /// Backward of MLP and experts, and of the output projection's weights, for the rows that passed through
+  /// them. Returns the gradient of that projection's output.
   TensorView output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) const {
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
     const TensorView& x = entering(act.middle, w.mlp_norm);
@@ -170,7 +172,8 @@ struct Backward : HalfBackward {
     return dattn;
   }
 
-  /// scratch.dattn to dqkv_all; where ranks divide the rows, by way of this rank's heads of all of them.
+  /// Backward of attention, from scratch.dattn to dqkv_all. Ranks that divide the rows exchange rows for
+  /// heads.
   void attention_gradient(const LayerActivations& act, const TensorView& dqkv_all) const {
     HeadExchange* const exchange = rows.exchange;
     if (!exchange) return attention_gradient(act, scratch.dattn, dqkv_all, 1);
@@ -218,7 +221,7 @@ struct Backward : HalfBackward {
       return norm_backward({.x = column_view(act.qk_raw, q_width, kv_width), .weight = w.k_norm, .dy = dk, .dx = dk, .dweight = {}}, &LayerViews::k_norm);
     }
     const auto half = [&](int64_t first, int64_t heads, const TensorView& weight, Views dweight) {
-      // On the CPU head after head: the order of dweight's sums. A GPU would launch too often.
+      // On the CPU one head at a time, the order of dweight's sums; a GPU would need too many launches.
       const int64_t together = stream.is_cuda() ? heads : 1;
       for (int64_t h = 0; h < heads; h += together) {
         const TensorView d = head_view(dqkv, first + h * D, together, D);
@@ -230,25 +233,25 @@ struct Backward : HalfBackward {
   }
 };
 
-/// Rotates q and k of a matrix, or turns them back.
+/// Applies rotary embedding to q and k of a matrix, or (back) its inverse.
 void turn_heads(const Backward& b, const TensorView& qk, bool back) {
   const TensorView heads = head_view(qk, 0, b.config.heads + b.config.kv_heads, b.config.head_dim);
   kernels::rope(b.stream, {.x = heads, .positions = b.rows.positions, .table = b.rope_table, .inverse = back, .interleaved = b.config.rope.interleaved});
 }
 
-/// The gradient of q, k and v before their norms and rotation.
+/// Computes the gradient of q, k and v before their norms and rotary embedding.
 void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) {
   if (b.config.sinks) b.sinks_gradient(w, act);
   b.attention_gradient(act, dqkv);
   if (b.config.qk_norm_last) {
-    turn_heads(b, act.qk_raw, false);  // what the norms saw
+    turn_heads(b, act.qk_raw, false);  // makes qk_raw the norms' input
     b.norm_heads_backward(w, act, dqkv);
   }
   turn_heads(b, dqkv, true);
   if (b.config.qk_norm && !b.config.qk_norm_last) b.norm_heads_backward(w, act, dqkv);
 }
 
-/// With gates: heads and gates apart, then joined in scratch.dqkv.
+/// heads_gradient with output gates: splits heads and gates, then joins their gradients in scratch.dqkv.
 void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   const TensorView &joined = b.scratch.dqkv, &dattn = b.scratch.dattn;
   const int64_t mark = b.ops.mark(), T = joined.dim(0);
@@ -260,7 +263,7 @@ void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerAc
   b.ops.release(mark);
 }
 
-/// Of gated DeltaNet, or a short convolution.
+/// Backward of gated DeltaNet, or of a short convolution.
 void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
   if (b.config.delta.is_convolution()) {
@@ -275,7 +278,7 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
   b.ops.release(mark);
 }
 
-/// Of attention, or what a layer has in its place, below the output projection.
+/// Backward of the part of a layer before the output projection: attention, gated DeltaNet or convolution.
 void attention_half(const Backward& b, const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) {
   if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
   else if (b.config.gated_attention) gated_heads_gradient(b, w, act);
@@ -331,7 +334,7 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
 
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
-  // Two buffers more for the last layer: dattn of the loss rows, and dx of all rows.
+  // Two more buffers for the last layer: dattn of the loss rows, and dx of all rows.
   int64_t mixing = 0;
   for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
   return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
@@ -360,7 +363,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
   const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.mixed_width(c.layers - 1)});
-  const int64_t layer_mark = arena.mark();  // a layer computed again takes less from here than its backward
+  const int64_t layer_mark = arena.mark();  // a recomputed layer takes less from here than its backward
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const size_t i = size_t(l);
     const bool gathered = l == c.layers - 1 && R != T;

@@ -122,7 +122,7 @@ void add_turned_experts(Layout& out, const ModelConfig& c, const std::string& ex
   one("down_proj", e.width, c.width);
 }
 
-/// Adds gate and up of all experts, one expert after the other, then down of all.
+/// Adds gate and up of each expert, one expert after the other, then down of each.
 void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, const std::string& sparse) {
   const ExpertsConfig& e = c.experts;
   out.align();
@@ -167,7 +167,8 @@ bool ends_with(const std::string& text, const char* tail) {
   return text.size() >= n && text.compare(text.size() - n, n, tail) == 0;
 }
 
-/// Standard deviation of a fresh tensor; 0 stands for "all ones" (norms) or "all zeros" (biases).
+/// Standard deviation of a tensor's initial values; 0 stands for a constant (norms, biases and other
+/// vectors).
 double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   if (spec.shape.size() == 1 || ends_with(spec.name, "_bias")) return 0.0;
   const bool turned = config.experts.turned && spec.shape.size() == 3;
@@ -179,10 +180,12 @@ double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   return residual ? deviation / std::sqrt(2.0 * double(config.layers)) : deviation;
 }
 
-/// Blocks of four numbers a thread draws at a time: about a tenth of a millisecond.
+/// Number of blocks of four numbers that a thread draws at a time, which takes about a tenth of a
+/// millisecond.
 constexpr int64_t kNormalGrain = 1024;
 
-/// Two standard normals per two Philox words (Box-Muller in f64), for the blocks of four numbers [begin, end) of n.
+/// Fills blocks [begin, end), of four numbers each, with normally distributed numbers: two per two Philox
+/// words (Box-Muller in f64).
 void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double deviation, uint64_t seed, uint32_t tensor) {
   for (int64_t block = begin; block < end; ++block) {
     const auto words = philox4x32({uint32_t(block), uint32_t(uint64_t(block) >> 32), tensor, 0x494e4954u},
@@ -197,14 +200,15 @@ void fill_normal(float* out, int64_t n, int64_t begin, int64_t end, double devia
   }
 }
 
-/// The initial value of all elements of a vector that is not random.
+/// The initial value of the elements of a vector that is not random.
 float constant_of(const TensorSpec& spec, const ModelConfig& config) {
   if (ends_with(spec.name, ".bias") || ends_with(spec.name, "_proj_bias") || ends_with(spec.name, ".sinks")) return 0.0f;
   const bool plain = ends_with(spec.name, "linear_attn.norm.weight") || ends_with(spec.name, "dt_bias");
   return plain ? 1.0f : 1.0f - config.norm_offset;
 }
 
-/// Logarithms of rates uniform in (0, 16], as transformers draws them.
+/// Fills a vector with logarithms of rates that are uniform in (0, 16], the distribution that transformers
+/// uses.
 void fill_rates(float* out, int64_t n, uint64_t seed, uint32_t tensor) {
   for (int64_t i = 0; i < n; ++i) {
     const auto words = philox4x32({uint32_t(i), 0, tensor, 0x52415445u}, {uint32_t(seed), uint32_t(seed >> 32)});

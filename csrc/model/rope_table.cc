@@ -18,7 +18,7 @@ double llama3_frequency(const RopeConfig& rope, double frequency) {
   return (1.0 - smooth) * frequency / rope.factor + smooth * frequency;
 }
 
-/// Dimension whose wave turns `rotations` times within the original context.
+/// The dimension whose angle makes `rotations` turns within the original context.
 double yarn_dimension(const RopeConfig& rope, int64_t head_dim, double rotations) {
   return double(head_dim) * std::log(double(rope.original_max_positions) / (rotations * 2.0 * std::numbers::pi)) /
          (2.0 * std::log(rope.theta));

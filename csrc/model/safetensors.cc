@@ -16,7 +16,7 @@ namespace hone::model {
 namespace {
 
 constexpr int64_t kMaxHeaderBytes = 100'000'000;
-/// A tensor has some ten values; this bounds what a header may make the parser allocate.
+/// Limit of the values in a header, which bounds the parser's memory; a tensor has some ten values.
 constexpr int64_t kMaxHeaderValues = 1 << 20;
 constexpr size_t kAlignment = 8;
 constexpr size_t kShownBytes = 120;
@@ -53,7 +53,7 @@ const Json& field(const Json& tensor, const char* name, const std::string& where
   return *found;
 }
 
-/// Checks one header entry against the data section of data_bytes at `data`.
+/// Parses one header entry and checks it against the data section, data_bytes bytes at `data`.
 SafetensorsFile::Entry parse_entry(const std::string& name, const Json& tensor, const char* data, int64_t data_bytes,
                                    const std::string& path) {
   const std::string where = path + ": tensor \"" + shown_name(name) + "\"";
@@ -83,7 +83,7 @@ SafetensorsFile::Entry parse_entry(const std::string& name, const Json& tensor, 
   return entry;
 }
 
-/// Tensors must tile the data section: no overlap, no gap, nothing after the last.
+/// Throws unless the tensors tile the data section: no overlap, no gap, nothing after the last tensor.
 void check_tiling(const std::vector<SafetensorsFile::Entry>& entries, const char* data, int64_t data_bytes,
                   const std::string& path) {
   std::vector<const SafetensorsFile::Entry*> order;
@@ -180,7 +180,7 @@ const SafetensorsFile::Entry* SafetensorsFile::find(const std::string& name) con
 }
 
 void SafetensorsFile::forget(const Entry& entry) const {
-  // Whole pages only: the neighbours' bytes on the first and the last one stay.
+  // Drops whole pages only: the first and last page may hold bytes of neighbouring tensors.
   const uintptr_t page = uintptr_t(::sysconf(_SC_PAGESIZE)), begin = reinterpret_cast<uintptr_t>(entry.data);
   const uintptr_t first = (begin + page - 1) / page * page, last = (begin + uintptr_t(entry.bytes)) / page * page;
   if (last > first) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);

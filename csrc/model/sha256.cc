@@ -33,8 +33,8 @@ void Sha256::block(const uint8_t* bytes) {
   }
   uint32_t s[8];
   std::memcpy(s, state_, sizeof s);
-  // After eight rounds every word is back in its place: renaming variables instead of moving words keeps them in
-  // registers.
+  // After eight rounds every word is back in its variable: renaming variables instead of moving words keeps
+  // the words in registers.
   for (int i = 0; i < 64; i += 8) {
 #pragma GCC unroll 8
     for (int j = 0; j < 8; ++j) {

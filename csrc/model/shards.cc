@@ -25,7 +25,7 @@ std::string shard_name(const std::string& stem, size_t i, size_t shards) {
 }
 
 std::string shard_index(Json metadata, const std::vector<std::pair<std::string, std::string>>& file_of_tensor) {
-  // Written as text: Json would look for each new key among all earlier ones.
+  // Written as text, because Json would search all earlier keys for each new one.
   std::string text = "{\"metadata\":" + metadata.dump() + ",\"weight_map\":{";
   for (size_t i = 0; i < file_of_tensor.size(); ++i) {
     text += i ? ",\n" : "\n";

@@ -11,7 +11,7 @@ namespace {
 using Entry = SafetensorsFile::Entry;
 using Shape = std::vector<int64_t>;
 
-constexpr int64_t kBlock = 32;  // of MXFP4
+constexpr int64_t kBlock = 32;  // values that share a scale in MXFP4
 
 bool take_suffix(std::string& name, const char* suffix) {
   if (!name.ends_with(suffix)) return false;
@@ -29,7 +29,8 @@ std::string text_of(const Shape& shape) {
   fail(Code::kFormat, "%s: tensor \"%s\" %s %s.", file.path.c_str(), shown_name(entry.name).c_str(), text_of(entry.shape).c_str(), why.c_str());
 }
 
-/// Rows that share a scale: all, one, or a power of two b with ceil(rows / b) == scales; 0: none of these.
+/// Number of consecutive rows that share a scale: all, one, or a power of two b with ceil(rows / b) ==
+/// scales; 0: none of these.
 int64_t block_of(int64_t rows, int64_t scales) {
   if (scales == 1) return std::max<int64_t>(rows, 1);
   if (scales == rows) return 1;
@@ -39,7 +40,7 @@ int64_t block_of(int64_t rows, int64_t scales) {
   return 0;
 }
 
-/// Rows and columns of a matrix's scales, however many dimensions the file gives them.
+/// Rows and columns of a weight's scales, whatever number of dimensions the file gives them.
 std::pair<int64_t, int64_t> grid_of(const Entry& scales) {
   const int64_t rows = scales.shape.empty() ? 1 : scales.shape[0];
   return {rows, scales.shape.size() < 2 ? 1 : scales.shape[1]};
@@ -72,7 +73,7 @@ float e2m1(int bits) {
   return bits & 8 ? -kValues[bits & 7] : kValues[bits & 7];
 }
 
-/// 2^(bits - 127); 255 is not a number.
+/// 2^(bits - 127); NaN for 255.
 float e8m0(uint8_t bits) { return bits == 255 ? std::nanf("") : std::ldexp(1.0f, int(bits) - 127); }
 
 float e4m3(uint8_t bits) {
@@ -82,7 +83,8 @@ float e4m3(uint8_t bits) {
   return bits & 0x80 ? -magnitude : magnitude;
 }
 
-/// Reads rows [first, first + count) of a matrix [N, K] in blocks into the same columns of `to` [K, N].
+/// Decodes rows [first, first + count) of a matrix [N, K], stored in MXFP4 blocks, to the same columns of
+/// `to` [K, N].
 void read_mxfp4_rows(const uint8_t* blocks, const uint8_t* scales, int64_t first, int64_t count, int64_t n, int64_t k, float* to) {
   const int64_t groups = k / kBlock;
   for (int64_t g = 0; g < groups; ++g) {
@@ -95,7 +97,7 @@ void read_mxfp4_rows(const uint8_t* blocks, const uint8_t* scales, int64_t first
 }
 
 void read_mxfp4(const StoredWeight& w, float* out) {
-  constexpr int64_t kRows = 16;  // a cache line of what is written
+  constexpr int64_t kRows = 16;  // written columns: one cache line
   const int64_t E = w.shape[0], K = w.shape[1], N = w.shape[2];
   const auto *blocks = static_cast<const uint8_t*>(w.entry->data), *scales = static_cast<const uint8_t*>(w.scales.entry->data);
   for (int64_t e = 0; e < E; ++e, blocks += N * K / 2, scales += N * K / kBlock, out += K * N) {

@@ -12,7 +12,7 @@
 namespace hone::model {
 namespace {
 
-/// Bytes that a thread copies at a time: enough that asking for them costs nothing.
+/// Bytes that a thread copies at a time: enough that claiming them costs nothing in comparison.
 constexpr int64_t kCopyGrain = int64_t(1) << 20;
 
 bool are_bf16(const Stream& stream, const TensorView& floats) {

@@ -1,4 +1,4 @@
-// Transposes matrices for the backward, which multiplies gradients by them.
+// Transposes weight matrices, by which the backward multiplies gradients.
 #include <algorithm>
 
 #include "model/network.h"
@@ -8,7 +8,7 @@ namespace {
 
 using kernels::PackedMatrix;
 
-/// Bytes that transpose_layer takes for layer l on the CPU.
+/// Bytes that transpose_layer takes from the arena for layer l on the CPU.
 int64_t turned_layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t l) {
   const auto bytes = [&](int64_t n, int64_t k, DType kept) { return Arena::rounded(kernels::packed_bytes(stream, n, k, kept)); };
   int64_t sum = bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);

@@ -11,8 +11,8 @@ namespace {
 using kernels::Arithmetic;
 using kernels::PackedMatrix;
 
-/// Bytes of the embedding and of the head. If they are tied only one is kept: on a GPU the table, which is a
-/// packed matrix there; on the CPU the packed matrix, whose rows can be read.
+/// Bytes of the embedding and of the head. If they are tied, only one is stored: on a GPU the embedding,
+/// which is a packed matrix there; on the CPU the packed head, whose rows can be read.
 struct EndBytes {
   int64_t embedding, head;
 };
@@ -23,7 +23,7 @@ EndBytes end_bytes(const Stream& stream, const ModelConfig& c) {
   return stream.is_cuda() ? EndBytes{table, 0} : EndBytes{0, head};
 }
 
-/// Takes memory for a matrix; none if it has no rows.
+/// Takes memory for a matrix; takes none if it has no rows.
 PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
   if (n == 0) return {};
   PackedMatrix out{n, k, storage, nullptr, false, arithmetic, true};
@@ -40,7 +40,7 @@ kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
           .norm = arena.take_view(DType::kF32, {s.value_dim})};
 }
 
-/// Bytes of a layer: they depend on its kind of attention and on whether it has experts.
+/// Bytes of a layer's weights, which depend on its kind of attention and on whether it has experts.
 int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t layer) {
   const auto packed = [&](int64_t n, int64_t k, DType type) { return Arena::rounded(kernels::packed_bytes(stream, n, k, type)); };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
@@ -60,7 +60,7 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
          e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
 }
 
-/// How block matrices are kept and multiplied.
+/// How a layer's matrices are stored and multiplied.
 struct Kept {
   DType storage;
   Arithmetic arithmetic;
@@ -285,13 +285,14 @@ void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
   version = from.version;
   const std::vector<TensorView> to = blocks(), read = from.blocks();
   for (size_t i = 0; i < to.size(); ++i) {
-    if (to[i].data == read[i].data) continue;  // shared
+    if (to[i].data == read[i].data) continue;  // shared by both snapshots
     if (stream.is_cuda() && from.memory() == Memory::kPinned) upload(stream, to[i].data, read[i].data, to[i].numel());
     else copy(stream, to[i].data, read[i].data, to[i].numel());
   }
 }
 
-// Blocks begin at what is taken first: the first layer's qkv; the embedding, or without one the final norm.
+// A block begins with the tensor that is allocated first: the first layer's qkv; the embedding or, without
+// one, the final norm.
 std::vector<TensorView> WeightSnapshot::blocks() const {
   return {{layers.front().qkv.panels, DType::kU8, {arena_.used()}},
           {embedding.empty() ? final_norm.data : embedding.data, DType::kU8, {ends_->used()}}};

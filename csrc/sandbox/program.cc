@@ -84,7 +84,7 @@ void Program::keep_time(double now, uint32_t starved_times) {
   if (!is_running()) return;
   const Time time = clock_.look(now, starved_times);
   if (time == Time::kLeft) return;
-  // Once true it stays true: a killed process may wait for a processor until it is gone.
+  // Once set it stays set: a killed process may wait for a processor before it ends.
   is_slow_ = is_slow_ || time == Time::kSpent;
   kill();
 }
@@ -98,8 +98,8 @@ void Program::ended(int code, double cpu, double spent) {
   result_.cpu_us = uint32_t(cpu * 1e6);
   result_.code = code;
   result_.end = End::kExited;
-  // The filter lets no run send this signal: it comes from us, from the kernel when all processor time is spent, or
-  // from outside.
+  // The system-call filter forbids runs to send SIGKILL: it comes from this server, from the kernel when all
+  // processor time is used up, or from outside.
   if (WIFSIGNALED(code) && WTERMSIG(code) == SIGKILL) {
     result_.end = is_slow_ || cpu >= request_.cpu_seconds - kShort ? End::kTooSlow : End::kLost;
   }
@@ -111,7 +111,7 @@ void Program::ended(int code, double cpu, double spent) {
 }
 
 bool Program::send(int fd) {
-  // Set only now, because the pipes of an ended process may still hold output.
+  // Set only here, because the pipes of an ended process may still hold output.
   if (is_too_much_) result_.end = End::kTooMuchOutput;
   std::array<iovec, 4> parts{iovec{&result_, sizeof result_}};
   for (std::size_t which = 0; which < 3; ++which) {

@@ -30,12 +30,13 @@
 namespace hone::sandbox {
 namespace {
 
-/// Bytes of memory that a run may take beyond its request, for its interpreter.
+/// Bytes of memory that a run may take in addition to its request, for its interpreter.
 constexpr uint64_t kOwnBytes = 256u << 20;
 constexpr int kFirstUnused = 4;
 /// Seconds between two polls while programs run.
 constexpr double kLook = 0.1;
-/// Entries of the poll: two for requests and results, then for each run its four descriptors and its end.
+/// Entries of the poll set: two for requests and results, then for each run its four descriptors and its exit
+/// descriptor.
 constexpr std::size_t kFixed = 2, kDeath = 4, kEach = 5;
 
 double now() {
@@ -44,7 +45,7 @@ double now() {
   return double(time.tv_sec) + double(time.tv_nsec) / 1e9;
 }
 
-/// The entries of a folder of /proc whose names are numbers.
+/// The entries of a folder of /proc whose names are numbers, such as process ids.
 std::vector<int> numbers_in(const char* path) {
   std::vector<int> found;
   DIR* folder = opendir(path);
@@ -56,7 +57,8 @@ std::vector<int> numbers_in(const char* path) {
   return found;
 }
 
-/// Whether every thread but this one sleeps. Source: Linux, proc_pid_stat(5); the name in parentheses may hold anything.
+/// Whether every thread but this one sleeps. Source: Linux, proc_pid_stat(5), where the name in parentheses
+/// may hold any characters.
 bool is_quiet() {
   for (const int thread : numbers_in("/proc/self/task")) {
     if (thread == gettid()) continue;
@@ -72,13 +74,15 @@ bool is_quiet() {
   return true;
 }
 
-/// A thread at work could hold a lock, which would never be released in a fork.
+/// Waits until all other threads sleep: a working thread could hold a lock, which a forked process could
+/// never take.
 void wait_for_quiet() {
   constexpr int kTimes = 5;
   for (int times = 0; times < kTimes; times = is_quiet() ? times + 1 : 0) usleep(5000);
 }
 
-/// JavaScript engines exclude their memory from forks, to make starting other programs cheap.
+/// Makes forks copy all memory: JavaScript engines exclude their memory from forks, to make starting other
+/// programs cheap.
 void let_memory_fork() {
   std::FILE* maps = std::fopen("/proc/self/maps", "re");
   if (maps == nullptr) fail("/proc/self/maps");
@@ -86,7 +90,8 @@ void let_memory_fork() {
   unsigned long from = 0, to = 0;
   while (std::fgets(line, sizeof line, maps) != nullptr) {
     if (std::sscanf(line, "%lx-%lx", &from, &to) == 2)
-      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);  // fails on devices' memory, not ours
+      // fails only for device memory, which the runs do not need
+      madvise(reinterpret_cast<void*>(from), to - from, MADV_DOFORK);
   }
   std::fclose(maps);
 }
@@ -100,7 +105,7 @@ uint64_t data_bytes() {
   return data * uint64_t(sysconf(_SC_PAGESIZE));
 }
 
-/// Opens /dev/null on a descriptor that no pipe of a run will use.
+/// Opens /dev/null at a descriptor number that no pipe of a run uses.
 int open_nothing() {
   const int opened = open("/dev/null", O_RDWR | O_CLOEXEC);
   const int moved = fcntl(opened, F_DUPFD_CLOEXEC, kFirstUnused);
@@ -119,14 +124,14 @@ void limit(__rlimit_resource_t what, uint64_t value) {
 class Server {
  public:
   Server(std::span<const uint8_t> filter, uint32_t starved_times);
-  /// Returns in the process of a run.
+  /// Serves requests; returns only in the process of a run.
   uint64_t run();
 
  private:
   using Owned = std::unique_ptr<Program>;
 
   void wait();
-  /// True in the process of a run.
+  /// Reads requests; returns true in the process of a run.
   bool take_request();
   bool start(Owned program);
   void become(const std::array<int, 4>& fds, const Request& request) const;
@@ -172,7 +177,8 @@ uint64_t Server::run() {
       const std::size_t which = (at - kFixed) % kEach;
       if (which == kDeath) {
         reap(program);
-      } else if (polled_[at].fd == program.descriptors()[which]) {  // not closed in this round
+      // false if the descriptor was closed in this round
+      } else if (polled_[at].fd == program.descriptors()[which]) {
         program.move(which);
       }
     }
@@ -226,7 +232,7 @@ bool Server::start(Owned program) {
   if (pid < 0) fail("fork");
   if (pid == 0) {
     become(theirs, program->request());
-    (void)program.release();  // its memory was not copied by the fork
+    (void)program.release();  // frees nothing: the fork did not copy the program's memory
     return true;
   }
   for (const int fd : theirs) close(fd);
@@ -241,7 +247,8 @@ void Server::become(const std::array<int, 4>& fds, const Request& request) const
   for (int to = 0; to < kFirstUnused; ++to) {
     if (dup2(fds[std::size_t(to)], to) != to) fail("dup2");
   }
-  // Replaced, not closed: their owners may still write to them, and that must reach no other program.
+  // Descriptors are replaced by /dev/null, not closed: code that owns them may still write to them, and that
+  // must reach no other program.
   for (int fd = kFirstUnused; fd <= highest_; ++fd) {
     if (fd != nothing_ && dup2(nothing_, fd) != fd) fail("dup2");
   }
@@ -260,7 +267,7 @@ void Server::confine(const Request& request) const {
 }
 
 void Server::reap(Program& program) const {
-  const double spent = program.spent(standstill_.looked());  // asked before it is gone
+  const double spent = program.spent(standstill_.looked());  // read before the process is reaped
   int code = 0;
   rusage usage{};
   if (wait4(program.pid(), &code, 0, &usage) < 0) fail("wait4");
@@ -279,7 +286,8 @@ void Server::finish() {
 }  // namespace
 
 uint64_t serve_programs(std::span<const uint8_t> filter, uint32_t starved_times) {
-  auto* server = new Server(filter, starved_times);  // never deleted: a run has only part of its memory
+  auto* server = new Server(filter, starved_times);  // never deleted: the process of a run has only a part of
+                                                     // its memory
   return server->run();
 }
 

@@ -43,7 +43,7 @@ bool RunBuffers::give(int fd) {
 RunBuffers::Took RunBuffers::take(std::size_t which, int fd) {
   const std::span<std::byte> before = written(which);
   const std::size_t room = most_[which] - before.size();
-  // Without room, one more byte is too much.
+  // If the buffer is full, one more byte exceeds the limit.
   std::byte beyond;
   const ssize_t count =
       room == 0 ? read(fd, &beyond, 1) : read(fd, before.data() + before.size(), std::min(room, kAtOnce));

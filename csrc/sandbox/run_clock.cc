@@ -14,11 +14,12 @@ namespace {
 constexpr double kLookAgain = 0.01;  // seconds
 
 struct Times {
-  double ran = 0, waited = 0;  // seconds; waited: for a processor while ready to run, completed waits only
-  bool ready = false;          // to run, or running
+  double ran = 0, waited = 0;  // in seconds; waited: time ready to run but without a processor, completed
+                               // waits only
+  bool ready = false;          // ready to run, or running
 };
 
-/// Reads the part of /proc/<pid>/<name> that fits into `text`; empty if there is none.
+/// Reads as much of /proc/<pid>/<name> as fits into `text`; leaves it empty if the file does not exist.
 void read_of(pid_t pid, const char* name, std::span<char> text) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/%s", int(pid), name);
@@ -30,7 +31,8 @@ void read_of(pid_t pid, const char* name, std::span<char> text) {
   text[size_t(std::max<ssize_t>(0, count))] = 0;
 }
 
-/// Source: Linux, scheduler/sched-stats.rst and filesystems/proc.rst.
+/// Reads a process's scheduling statistics. Source: Linux, scheduler/sched-stats.rst and
+/// filesystems/proc.rst.
 Times times_of(pid_t pid) {
   char text[512];
   Times times;

@@ -10,7 +10,7 @@ namespace {
 
 bool has_class(uint32_t c, CharClass wanted) { return char_classes()[c] & wanted; }
 
-/// True if neither neighbour of text[begin, end) is a word character.
+/// True if neither the character before text[begin, end) nor the one after it is a word character.
 bool stands_alone(std::string_view text, size_t begin, size_t end) {
   const bool before = begin > 0 && has_class(code_point_before(text.data() + begin).value, kWord);
   const bool behind = end < text.size() && has_class(code_point_at(text.data() + end).value, kWord);
@@ -72,7 +72,7 @@ void TokenFinder::split(std::string_view text, bool spell_special, std::vector<S
       continue;
     }
     size_t begin = at;
-    at = end;  // a rejected token is skipped as a whole
+    at = end;  // a rejected match is skipped as a whole
     if ((spell_special && token->special) || (token->single_word && !stands_alone(text, begin, end))) continue;
     if (token->lstrip) begin = before_space(text, done, begin);
     if (token->rstrip) end = behind_space(text, end);

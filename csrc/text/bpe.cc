@@ -9,7 +9,7 @@
 namespace hone::text {
 namespace {
 
-/// "<0x0A>"
+/// The name of a byte's token, e.g. "<0x0A>".
 std::string byte_token(int byte) {
   char name[8];
   std::snprintf(name, sizeof name, "<0x%02X>", byte);
@@ -37,7 +37,8 @@ Bpe::Bpe(std::vector<std::pair<std::string, int32_t>> tokens,
       }
     }
   }
-  // Backwards: if a merge is listed twice, the last place counts.
+  // Backwards, so that if a merge is listed twice, its last place counts, since only the first insertion has
+  // an effect.
   for (size_t rank = merges.size(); rank-- > 0;) {
     const auto& [first, second] = merges[rank];
     const int32_t a = id_of(first), b = id_of(second), both = id_of(first + second);
@@ -64,7 +65,7 @@ void Bpe::encode(std::string_view piece, std::vector<int32_t>& out) {
 void Bpe::spell(std::string_view piece) {
   if (piece.size() > size_t(INT32_MAX) / 2) fail(Code::kData, "a piece of text of %zu bytes is too long.", piece.size());
   merger_.clear();
-  bool unknown = false;  // an unk token is pending, which further unknown characters may join
+  bool unknown = false;  // an unknown token is pending, which further unknown characters may join
   for (size_t at = 0; at < piece.size();) {
     int32_t id;
     uint32_t bytes = 1;
@@ -91,7 +92,7 @@ void Bpe::spell(std::string_view piece) {
 void Bpe::spell_unknown(std::string_view unit, bool& unknown_before) {
   const auto missing = [this](char c) { return of_byte_[uint8_t(c)] < 0; };
   if (options_.byte_fallback && std::none_of(unit.begin(), unit.end(), missing)) {
-    // The reference keeps a pending unknown token pending after these bytes; so does this.
+    // Like the reference, keeps a pending unknown token pending after these bytes.
     for (const char c : unit) merger_.push(of_byte_[uint8_t(c)]);
     return;
   }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kWhere = "tokenizer.json: model";
 
-/// "a b" or ["a", "b"].
+/// Reads a merge written as "a b" or ["a", "b"].
 std::pair<std::string, std::string> read_merge(const Json& merge, size_t rank) {
   const std::string where = "tokenizer.json: model.merges[" + std::to_string(rank) + "]";
   if (merge.kind() == Json::Kind::kArray) {
@@ -29,7 +29,8 @@ std::pair<std::string, std::string> read_merge(const Json& merge, size_t rank) {
   return {text.substr(0, space), text.substr(space + 1)};
 }
 
-/// Replaces the name of a byte-level token by its bytes; false if no text can produce the token.
+/// Replaces the name of a byte-level token by the bytes it represents; returns false if no text can produce
+/// the token.
 bool to_bytes(std::string& name) {
   std::string bytes;
   if (!bytes_of(name, bytes)) return false;
@@ -65,7 +66,7 @@ std::vector<std::pair<std::string, int32_t>> read_tokens(const Json& list, bool 
   return tokens;
 }
 
-/// The id of the unknown token; -1 if the file names none.
+/// Reads the id of the unknown token; -1 if the file names none.
 int32_t read_unk(ConfigFields& fields, const Vocabulary& vocabulary) {
   const std::string unk = fields.text("unk_token");
   if (unk.empty()) return -1;

@@ -8,7 +8,8 @@
 namespace hone::text {
 namespace {
 
-/// Printable Latin-1 characters stand for themselves, the other bytes in order for U+0100 and up.
+/// The alphabet: printable Latin-1 characters represent themselves; the other bytes, in order, are
+/// represented by U+0100 and following.
 std::array<int, 512> alphabet() {
   std::array<int, 512> byte_of;
   byte_of.fill(-1);

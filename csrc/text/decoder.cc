@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// The byte of "<0x41>", or -1.
+/// The byte that a name such as "<0x41>" denotes, or -1.
 int byte_of(const std::string& content) {
   if (content.size() != 6 || content.compare(0, 3, "<0x") != 0 || content[5] != '>') return -1;
   int value = 0;
@@ -25,7 +25,8 @@ int byte_of(const std::string& content) {
   return value;
 }
 
-/// The order in which the steps of a chain may occur; each must be later than the previous one, but Replace may repeat.
+/// The order in which a decoder's steps may occur; each must be later than the previous one, but Replace may
+/// repeat.
 enum Stage { kReplace, kByteFallback, kFuse, kStrip, kEnd };
 
 class RulesReader {
@@ -143,7 +144,8 @@ void DecodeStream::feed(int32_t id) {
   first_ = false;
 }
 
-/// Ends a run of byte_fallback bytes: well-formed ones are text, otherwise each byte becomes U+FFFD.
+/// Ends a run of byte_fallback bytes: if they are well-formed UTF-8 they become text, otherwise each byte
+/// becomes U+FFFD.
 void DecodeStream::end_run() {
   if (run_.empty()) return;
   if (utf8_prefix(run_) == run_.size()) waiting_ += run_;
@@ -151,7 +153,8 @@ void DecodeStream::end_run() {
   run_.clear();
 }
 
-/// True if the next token may still change the pending text: it ends in U+FFFD, or would if it were returned now.
+/// True if the next token may still change the pending text, because that ends in U+FFFD or in an incomplete
+/// character.
 bool DecodeStream::uncertain() const {
   const std::string_view text = run_.empty() ? waiting_ : run_;
   if (!run_.empty() && utf8_prefix(run_) < run_.size()) return true;

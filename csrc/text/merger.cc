@@ -4,14 +4,15 @@
 
 namespace hone::text {
 
-/// Later in the heap means earlier in the order: std::push_heap keeps the greatest first.
+/// Orders candidates so that the one to merge first is on top of the heap (std::push_heap keeps the greatest
+/// on top).
 struct Merger::Later {
   bool operator()(const Candidate& a, const Candidate& b) const {
     return a.rank != b.rank ? a.rank > b.rank : a.at > b.at;
   }
 };
 
-/// Puts the pair that starts at `at` on the heap, if it merges.
+/// Puts the pair that starts at symbol `at` on the heap, if the table has a merge for it.
 void Merger::offer(int32_t at) {
   const int32_t next = symbols_[size_t(at)].next;
   if (next < 0) return;
@@ -41,7 +42,7 @@ void Merger::merge(std::vector<int32_t>& out) {
   clear();
 }
 
-/// Joins the pair of a candidate, unless one of its halves has been merged already.
+/// Merges the pair of a candidate, unless one of its halves has already been merged.
 void Merger::join(const Candidate& best) {
   Symbol& left = symbols_[size_t(best.at)];
   if (left.id < 0 || left.next < 0) return;

@@ -43,9 +43,9 @@ void add(PostProcessor& out, const Json& json, const std::string& where) {
     }
   } else if (type == "TemplateProcessing") {
     add_template(out, value_or_null(fields, "single"), value_or_null(fields, "special_tokens"), where);
-    fields.ignore({"pair"});  // for pairs of texts, which are not supported here
+    fields.ignore({"pair"});  // the template for pairs of texts, which are not supported
   } else {
-    fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // they affect offsets only
+    fields.ignore({"add_prefix_space", "trim_offsets", "use_regex"});  // these fields affect only offsets
   }
   fields.finish();
 }

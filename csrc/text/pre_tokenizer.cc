@@ -35,7 +35,7 @@ void PreTokenizer::split(std::string_view text, bool first, std::string& scratch
   }
 }
 
-/// Cuts out the matches of a pattern, with or without the text between them.
+/// Appends the matches of a pattern as pieces and, if `gaps`, the text between them too.
 void PreTokenizer::isolate(Scan scan, std::string_view text, bool gaps, std::vector<std::string_view>& pieces) {
   size_t done = 0;
   for (size_t at = 0; at < text.size();) {
@@ -52,7 +52,7 @@ void PreTokenizer::isolate(Scan scan, std::string_view text, bool gaps, std::vec
 }
 
 void PreTokenizer::rewrite(const Step& step, bool first, std::string& scratch, std::vector<std::string_view>& pieces) {
-  std::string out;  // the pieces may be views of scratch
+  std::string out;  // a separate string, since the pieces may be views of scratch
   std::vector<size_t> ends;
   for (const std::string_view piece : pieces) {
     if (step.kind == Step::Kind::kPrefixSpace) {
@@ -90,7 +90,7 @@ void PreTokenizer::find(const Step& step, std::string_view text, std::vector<Mat
   }
 }
 
-/// Joins or drops matches and the gaps between them, as the behaviour says.
+/// Appends the matches and the gaps between them as pieces, joining or dropping them as `behavior` says.
 void PreTokenizer::cut(std::string_view text, const std::vector<Match>& matches, Behavior behavior,
                        std::vector<std::string_view>& pieces) {
   struct Part {

@@ -10,7 +10,7 @@ namespace {
 using Step = PreTokenizerRules::Step;
 using Behavior = PreTokenizerRules::Behavior;
 
-/// Index of the field's text in `names`; kUnsupported listing them otherwise, also if the field is missing.
+/// Index in `names` of the field's text; kUnsupported listing `names` if it is none of them or missing.
 int choice(ConfigFields& fields, const char* field, std::initializer_list<const char*> names) {
   const std::string found = fields.text(field);
   int index = 0;
@@ -38,7 +38,7 @@ void add_split(PreTokenizerRules& rules, ConfigFields& fields) {
       fail(Code::kUnsupported, "%s: the regular expression %s is none of the known ones (%s).",
            fields.path("pattern").c_str(), regex->dump().c_str(), kKnownPatterns);
     }
-    // Removed and inverted: the gaps are removed, the matches stay.
+    // "Removed" with invert: the gaps are removed and the matches stay.
     if (step.behavior != Behavior::kIsolated && !(step.behavior == Behavior::kRemoved && invert)) {
       fail(Code::kUnsupported, "%s: with a regular expression only \"Isolated\" is supported.",
            fields.path("behavior").c_str());
@@ -55,7 +55,7 @@ void add_metaspace(PreTokenizerRules& rules, ConfigFields& fields) {
   Step step{Step::Kind::kMetaspace};
   step.literal = fields.text("replacement");
   if (step.literal.empty()) fail(Code::kFormat, "%s is missing.", fields.path("replacement").c_str());
-  // Older files say only whether to prepend; the newer field wins.
+  // Older files have only add_prefix_space; if prepend_scheme is present, it takes precedence.
   const bool prepend = fields.boolean("add_prefix_space", true);
   step.prepend = prepend ? Step::Prepend::kAlways : Step::Prepend::kNever;
   if (fields.value("prepend_scheme")) {

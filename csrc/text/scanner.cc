@@ -8,7 +8,7 @@
 namespace hone::text {
 namespace {
 
-/// A text with the class of each character at hand. Positions are byte offsets at character boundaries.
+/// A text with access to each character's class. Positions are byte offsets at character boundaries.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text), classes_(char_classes()) {}
@@ -18,17 +18,18 @@ class Cursor {
   uint8_t classes(size_t at) const { return ends(at) ? 0 : classes_[code_point_at(text_.data() + at).value]; }
   size_t after(size_t at) const { return at + code_point_at(text_.data() + at).bytes; }
   bool newline(size_t at) const { return byte(at) == '\n' || byte(at) == '\r'; }
-  /// True if a character of none of these classes follows; false at the end.
+  /// True if the character at `at` is in none of the unwanted classes; false at the end of the text.
   bool none_of(size_t at, uint8_t unwanted) const { return !ends(at) && !(classes(at) & unwanted); }
-  /// First character of the text from `at`, 0 at its end.
+  /// The character at `at`; 0 at the end of the text.
   uint32_t code(size_t at) const { return ends(at) ? 0 : code_point_at(text_.data() + at).value; }
-  /// End of the run of characters of any of the wanted classes.
+  /// End of the run of characters, from `at` on, that are in any of the wanted classes.
   size_t run(size_t at, uint8_t wanted) const {
     while (classes(at) & wanted) at = after(at);
     return at;
   }
 
-  /// 's 't 're 've 'm 'll 'd; `at` itself if none. Without regard to case, U+017F is an s too.
+  /// End of 's, 't, 're, 've, 'm, 'll or 'd at `at`; `at` itself if none is there. With any_case, U+017F also
+  /// counts as s.
   size_t contraction(size_t at, bool any_case) const {
     if (byte(at) != '\'') return at;
     const auto letter = [&](size_t i) {
@@ -42,7 +43,9 @@ class Cursor {
     return at;
   }
 
-  /// \s+(?!\S)|\s+ at white space: the run without its last character, if that leaves any and text follows.
+  /// Matches \s+(?!\S)
+  /// \s+ at white space: the run of white space without its last character, if that leaves any and text
+  /// follows.
   size_t spaces(size_t at) const {
     size_t end = at, last = at;
     while (classes(end) & kSpace) {
@@ -52,7 +55,7 @@ class Cursor {
     return ends(end) || last == at ? end : last;
   }
 
-  /// \s*[\r\n]+ at white space: through the last line end of the run; `at` itself if it has none.
+  /// Matches \s*[\r\n]+ at white space: up to the last line end of the run; returns `at` if it has none.
   size_t lines(size_t at) const {
     size_t end = at;
     for (size_t i = at; classes(i) & kSpace;) {
@@ -70,19 +73,21 @@ class Cursor {
 
 constexpr uint8_t kLetterOrMark = kLetter | kUpperish | kLowerish;
 
-/// [^\r\n\p{L}\p{N}] at `at`: the character that may precede a word in its piece; `unwanted` excludes line ends.
+/// Matches [^\r\n\p{L}\p{N}]: the character that may precede a word in its piece; `unwanted` replaces the
+/// classes \p{L}\p{N}.
 bool may_lead(const Cursor& c, size_t at, uint8_t unwanted = kLetter | kNumber) {
   return c.none_of(at, unwanted) && !c.newline(at);
 }
 
-/// [^\r\n\p{L}\p{N}]?\p{L}+ with other classes in the two places; `at` itself without a match.
+/// Matches [^\r\n\p{L}\p{N}]?\p{L}+, with classes `unwanted` and `letters` in the two places; returns `at` if
+/// there is no match.
 size_t word(const Cursor& c, size_t at, uint8_t letters, uint8_t unwanted = kLetter | kNumber) {
   const size_t from = may_lead(c, at, unwanted) ? c.after(at) : at;
   const size_t end = c.run(from, letters);
   return end > from ? end : c.run(at, letters);
 }
 
-/// [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+ ; `at` itself without a match.
+/// Matches [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+; returns `at` if there is no match.
 size_t upper_then_lower(const Cursor& c, size_t at) {
   size_t end = at, both = at;  // both: after the last character of the first run that is also in the second class
   while (c.classes(end) & kUpperish) {
@@ -94,7 +99,8 @@ size_t upper_then_lower(const Cursor& c, size_t at) {
   return lower > end ? lower : both;
 }
 
-/// The two case-aware alternatives of Tekken, each first with and then without a leading character.
+/// Matches the two case-aware alternatives of Tekken's pattern, each first with and then without a leading
+/// character.
 size_t cased_word(const Cursor& c, size_t at) {
   const bool lead = may_lead(c, at);
   const size_t next = lead ? c.after(at) : at;
@@ -104,18 +110,19 @@ size_t cased_word(const Cursor& c, size_t at) {
   }
   const size_t plain = upper_then_lower(c, at);
   if (plain > at) return plain;
-  // The second class cannot follow now, or the first alternative would have matched.
+  // The lower-case class cannot follow here, or the first alternative would have matched.
   const size_t upper = c.run(next, kUpperish);
   return upper > next ? upper : c.run(at, kUpperish);
 }
 
-/// End of the run of any of these bytes.
+/// End of the run of any of these bytes, from `at` on.
 size_t through(const Cursor& c, size_t at, std::string_view bytes) {
   while (!c.ends(at) && bytes.find(c.byte(at)) != bytes.npos) ++at;
   return at;
 }
 
-/// ` ?[^\s\p{L}\p{N}]+` without the `unwanted` classes, and then any of the trailing bytes; `at` itself without a match.
+/// Matches ` ?[^\s\p{L}\p{N}]+`, with `unwanted` as the excluded classes, and then any of the trailing bytes;
+/// returns `at` if there is no match.
 size_t symbols(const Cursor& c, size_t at, std::string_view trailing, uint8_t unwanted = kSpace | kLetter | kNumber) {
   const size_t from = c.byte(at) == ' ' ? at + 1 : at;
   size_t end = from;
@@ -123,13 +130,15 @@ size_t symbols(const Cursor& c, size_t at, std::string_view trailing, uint8_t un
   return end == from ? at : through(c, end, trailing);
 }
 
-/// \s*[\r\n]+|\s+(?!\S)|\s+ ; `at` itself where no white space is.
+/// Matches \s*[\r\n]+
+/// \s+(?!\S)
+/// \s+; returns `at` if there is no white space.
 size_t lines_or_spaces(const Cursor& c, size_t at) {
   const size_t lines = c.lines(at);
   return lines > at ? lines : c.spaces(at);
 }
 
-/// Common part of the newer patterns after words and numbers.
+/// The part that newer patterns share after words and numbers: symbols, line ends, white space.
 size_t symbols_or_space(const Cursor& c, size_t at, std::string_view trailing) {
   const size_t end = symbols(c, at, trailing);
   return end > at ? end : lines_or_spaces(c, at);
@@ -175,7 +184,7 @@ size_t scan_qwen35(std::string_view text, size_t at) {
 
 size_t scan_deepseek_numbers(std::string_view text, size_t at) { return numbers(Cursor(text), at, 3); }
 
-/// [一-龥぀-ゟ゠-ヿ]+
+/// Matches [一-龥぀-ゟ゠-ヿ]+, the Chinese and Japanese part of DeepSeek's pattern.
 size_t scan_deepseek_cjk(std::string_view text, size_t at) {
   const Cursor c(text);
   const auto cjk = [](uint32_t code) { return (code >= 0x4E00 && code <= 0x9FA5) || (code >= 0x3040 && code <= 0x30FF); };
@@ -224,7 +233,7 @@ constexpr Known kKnown[] = {
      scan_deepseek},
 };
 
-/// A pattern with its raw line ends written as escapes.
+/// The pattern with raw line ends replaced by escapes.
 std::string escaped(std::string_view pattern) {
   std::string out;
   for (const char c : pattern) {

@@ -12,7 +12,7 @@ namespace hone::text {
 Tokenizer::Tokenizer(std::string_view text) {
   const Json json = Json::parse(text, "tokenizer.json");
   ConfigFields fields(json, "tokenizer.json");
-  // The last two are settings of the program that saved the file; transformers ignores them, too.
+  // truncation and padding are settings of the program that saved the file; transformers ignores them too.
   fields.ignore({"version", "truncation", "padding"});
   const Json* model = fields.value("model");
   if (!model) fail(Code::kFormat, "%s is missing.", fields.path("model").c_str());
@@ -26,7 +26,7 @@ Tokenizer::Tokenizer(std::string_view text) {
   decoded_.resize(vocabulary_.size());
   for (const auto& [name, id] : vocabulary_.ids()) decoded_[size_t(id)] = decoded_token(rules_, name, false);
   for (const AddedToken& token : added_) {
-    // As in the reference, its name and its text are the normalized ones.
+    // In the reference a normalized added token has its normalized text as its name and text.
     if (token.normalized) vocabulary_.rename(token.id, normalizer_.apply(vocabulary_.name(token.id)));
     decoded_[size_t(token.id)] = decoded_token(rules_, vocabulary_.name(token.id), token.special);
   }

@@ -22,7 +22,7 @@ struct Pair {
 
 #include "text/unicode_tables.inc"
 
-// Hangul syllables are arithmetic. Source: The Unicode Standard, section 3.12.
+// Hangul syllables are composed by arithmetic. Source: The Unicode Standard, section 3.12.
 constexpr uint32_t kSyllables = 0xAC00, kLeads = 0x1100, kVowels = 0x1161, kTails = 0x11A7;
 constexpr uint32_t kLeadCount = 19, kVowelCount = 21, kTailCount = 28;
 constexpr uint32_t kSyllableCount = kLeadCount * kVowelCount * kTailCount;
@@ -62,7 +62,7 @@ class Normalizer {
     for (const uint32_t part : found->second) out.push_back({part, ranks_[part]});
   }
 
-  /// 0 if the two do not compose.
+  /// The composition of two characters; 0 if they do not compose.
   uint32_t compose(uint32_t first, uint32_t second) const {
     if (first - kLeads < kLeadCount && second - kVowels < kVowelCount) {
       return kSyllables + ((first - kLeads) * kVowelCount + (second - kVowels)) * kTailCount;
@@ -86,7 +86,7 @@ const Normalizer& normalizer() {
   return one;
 }
 
-/// Sorts the marks between starters by their class; stable.
+/// Sorts each run of marks between starters by combining class; stable.
 void sort_marks(std::vector<Mark>& all) {
   for (size_t i = 0; i < all.size();) {
     size_t end = i;
@@ -128,7 +128,8 @@ std::string nfc(std::string_view text) {
   const char* const begin = text.data();
   std::string out;
   std::vector<Mark> segment;
-  size_t copied = 0, previous = 0;  // previous: the last character before `at`, a boundary if it is not active
+  size_t copied = 0, previous = 0;  // previous: the character before `at`, which is a boundary if it is not
+                                    // active
   for (size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(begin + at);
     if (!(classes[c.value] & kActive)) {
@@ -136,7 +137,7 @@ std::string nfc(std::string_view text) {
       at += c.bytes;
       continue;
     }
-    // A segment: the boundary character before, all active ones, up to the next boundary.
+    // A segment: the boundary character before the active ones, and all characters up to the next boundary.
     out.append(text, copied, previous - copied);
     segment.clear();
     size_t end = previous;

@@ -13,7 +13,7 @@ using model::Product;
 
 namespace {
 
-/// Copies rows of f32 or bf16 to f32.
+/// Copies f32 or bf16 rows to f32.
 void copy_as_f32(const Stream& stream, const TensorView& from, const TensorView& to) {
   if (from.dtype == DType::kF32) return copy_rows(stream, from, to);
   const auto rows = [](const TensorView& view) { return TensorView(view.data, view.dtype, {view.dim(0), view.numel() / view.dim(0)}); };
@@ -62,12 +62,12 @@ int64_t AdaptedWeights::place(const TensorView& from) const {
   return (from.as<std::byte>() - base_.flat().as<std::byte>()) / dtype_bytes(from.dtype);
 }
 
-/// An f32 view like `from` in the memory of the stream.
+/// An f32 buffer shaped like `from` in the stream's memory, with `extra` bytes of scratch left.
 TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
   const int64_t bytes = Arena::rounded(from.numel() * int64_t(sizeof(float)));
   Arena* arena = &scratch_;
   if (bytes + extra > scratch_.capacity()) {
-    synchronize(stream_);  // the kernels that read large_ have ended
+    synchronize(stream_);  // waits until no kernel reads large_
     large_ = Arena();
     large_ = Arena(bytes, "weight on its way to be packed", tensor_memory(stream_));
     arena = &large_;
@@ -81,7 +81,7 @@ TensorView AdaptedWeights::room(const TensorView& from, int64_t extra) {
 void AdaptedWeights::packed() {
   whole_ = false;
   if (large_.capacity() == 0) return;
-  synchronize(stream_);  // the kernels that read large_ have ended
+  synchronize(stream_);  // waits until no kernel reads large_
   large_ = Arena();
 }
 

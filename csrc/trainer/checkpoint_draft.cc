@@ -26,7 +26,7 @@ std::vector<model::ShardRange> divided(const std::vector<StoredTensor>& tensors,
   return model::divide_into_shards(sizes, most_bytes);
 }
 
-/// Files whose tensors no index lists: the manifest names them.
+/// Writes files of pieces, which no index lists; the manifest names them.
 void write_pieces(const std::string& folder, const CheckpointDraft& draft, std::vector<CheckpointFile>& files) {
   const std::vector<model::ShardRange> shards = divided(draft.moments, draft.moment_bytes);
   for (size_t i = 0; i < shards.size(); ++i) {
@@ -35,7 +35,7 @@ void write_pieces(const std::string& folder, const CheckpointDraft& draft, std::
   }
 }
 
-/// Files that this rank writes to `folder`, without the manifest.
+/// Writes this rank's files to `folder`, without the manifest.
 std::vector<CheckpointFile> write_share(const std::string& folder, const CheckpointDraft& draft) {
   std::vector<CheckpointFile> files;
   if (!draft.writes) return files;
@@ -55,7 +55,7 @@ void write_manifest(const std::string& folder, const CheckpointDraft& draft, con
   write_text(folder, kManifest, manifest_text(draft.state, draft.moment_type, files, draft.format));
 }
 
-/// One line per file: names contain no spaces.
+/// One line per file; file names contain no spaces.
 std::string listed(const std::vector<CheckpointFile>& files) {
   std::ostringstream out;
   for (const CheckpointFile& file : files) out << file.name << ' ' << file.bytes << ' ' << file.sha256 << '\n';
@@ -71,7 +71,7 @@ std::vector<CheckpointFile> files_of_all(dist::Communicator& ranks, const std::v
   return all;
 }
 
-/// Tensors that this rank writes.
+/// The tensors that this rank writes.
 std::vector<StoredTensor*> own_tensors(CheckpointDraft& draft) {
   std::vector<StoredTensor*> own;
   if (!draft.writes) return own;
@@ -92,7 +92,7 @@ void write_draft(const std::string& directory, const CheckpointDraft& draft) {
 }
 
 void write_draft_together(const std::string& directory, const CheckpointDraft& draft, dist::Communicator& ranks) {
-  std::optional<model::DurableFolder> folder;  // on rank 0 only
+  std::optional<model::DurableFolder> folder;  // set on rank 0 only
   std::vector<CheckpointFile> files;
   agree(ranks, "save", kept_failure([&] {
     if (ranks.rank() == 0) folder.emplace(directory);
@@ -118,7 +118,8 @@ void StagedCheckpoint::stage(CheckpointDraft draft, ThreadPool* pool) {
     tensor->block->copy(tensor->view, host, pool);
     tensor->view.data = host;
   }
-  for (StoredTensor& tensor : draft.weights) tensor.block = nullptr;  // those that others write are not read
+  // drops references to tensors that other ranks write, which are never read
+  for (StoredTensor& tensor : draft.weights) tensor.block = nullptr;
   for (StoredTensor& tensor : draft.moments) tensor.block = nullptr;
   draft_ = std::move(draft);
 }

@@ -32,7 +32,7 @@ const Json& member(const Json& json, const char* name, const std::string& where)
   return *found;
 }
 
-/// Returns the manifest's body, once its own checksum has been verified.
+/// Reads the manifest's body and verifies its own checksum.
 Json read_body(const std::string& directory) {
   const std::string path = directory + "/" + kManifest;
   if (!model::exists(path)) {
@@ -87,7 +87,7 @@ CheckpointContents read_manifest(const std::string& directory) {
   }
   const Json& saved = member(body, "optimizer", path);
   out.optimizer = member(saved, "kind", path).as_string(path.c_str());
-  const Json* moments = saved.find("moments");  // earlier manifests name no type: it was f32
+  const Json* moments = saved.find("moments");  // older manifests lack this field; their moments are f32
   out.moments = moments ? moments->as_string(path.c_str()) : dtype_name(DType::kF32);
   out.state.optimizer_steps = member(saved, "steps", path).as_int(path.c_str());
   out.state.version = uint32_t(member(body, "version", path).as_int(path.c_str()));

@@ -12,7 +12,7 @@ TensorView piece_of(const model::TensorBlock& moments, const ShardPiece& piece) 
   return {moments.flat().as<std::byte>() + piece.local * dtype_bytes(moments.dtype()), moments.dtype(), {piece.count}};
 }
 
-/// Both moments of this rank's elements, each range under its own name.
+/// Both moments of this rank's elements; each range of a tensor has its own name.
 std::vector<StoredTensor> moments_of(const model::TensorBlock& trained, ShardedStep& step) {
   std::vector<StoredTensor> out;
   ShardedOptimizer& optimizer = step.optimizer();

@@ -25,7 +25,8 @@ struct PieceName {
   bool whole = true;
 };
 
-/// "x[4096:8192]" is elements 4096 to 8191 of x, and the file must contain exactly that many.
+/// Parses a piece's name: "x[4096:8192]" is elements 4096 to 8191 of x, and the entry must have exactly that
+/// many.
 PieceName parsed(const SafetensorsFile::Entry& entry, const std::string& path) {
   const size_t bracket = entry.name.rfind('[');
   if (bracket == std::string::npos || entry.name.back() != ']') return {entry.name};

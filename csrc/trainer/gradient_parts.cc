@@ -9,13 +9,15 @@
 namespace hone::trainer {
 namespace {
 
-// One thread's share of a product, small enough to stay in a core's cache for all products with it.
+// Elements of a thread's share of a product: few enough to stay in the core's cache for all products with
+// them.
 constexpr int64_t kBlock = 8192;
 // Elements copied from a GPU at a time.
 constexpr int64_t kPiece = 512 * kBlock;
 constexpr int64_t kLanes = 8;
 
-/// Eight sums side by side, so that a compiler may use wide registers without changing the order.
+/// A dot product in eight independent sums, so that the compiler may use wide registers without changing the
+/// order of additions.
 double dot(const float* a, const float* b, int64_t n) {
   double sums[kLanes] = {};
   int64_t i = 0;

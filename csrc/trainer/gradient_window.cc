@@ -9,10 +9,10 @@ namespace hone::trainer {
 namespace {
 
 struct Extent {
-  int64_t widest = 0, outside = 0;  // elements of the widest layer, and outside of layers
+  int64_t widest = 0, outside = 0;  // elements of the widest layer, and of the tensors outside of layers
 };
 
-/// layers: L, the number that buckets outside of layers have.
+/// layers: L, which is the layer index of buckets outside of layers.
 Extent extent_of(const ShardLayout& layout, int64_t layers) {
   Extent out;
   std::vector<int64_t> counts(size_t(layers + 1));
@@ -74,7 +74,7 @@ void GradientWindow::hand_on(int64_t layer) {
   }
 }
 
-/// Maps a view of the parameters to one of the window.
+/// Maps a view of the parameters to the corresponding view of the window's gradients.
 TensorView GradientWindow::moved(TensorView view) const {
   const int64_t offset = view.as<float>() - parameters_.flat().as<float>();
   const auto starts_after = [](int64_t at, const ShardBucket& bucket) { return at < bucket.offset; };

@@ -19,19 +19,20 @@
 namespace hone::trainer {
 namespace {
 
-/// Memory of adapters in addition to gradients and moments, each of which takes `trained` bytes.
+/// Bytes of adapters in addition to gradients and moments; A and B take `trained` bytes.
 int64_t adapter_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config, int64_t trained) {
   return trained + model::adapter_pack_bytes(stream, model, config) + forming_bytes(stream, model, config) +
          Arena::rounded(model::unused_gradient_width(model) * int64_t(sizeof(float)));
 }
 
-/// Memory of copying an embedding to a GPU, if the permanent scratch is too small for it.
+/// Bytes for copying an embedding to a GPU, if the scratch that AdaptedWeights keeps is too small for it;
+/// otherwise 0.
 int64_t embedding_bytes(const Stream& stream, const model::ModelConfig& model, const model::AdapterConfig& config) {
   const int64_t bytes = Arena::rounded(model.vocabulary * model.width * int64_t(sizeof(float)));
   return bytes > forming_bytes(stream, model, config) ? bytes : 0;
 }
 
-/// Weights that a rank keeps: its shard of the layers, and everything outside of them.
+/// Bytes of the weights that a rank keeps: its shard of the layers, and everything outside of layers.
 int64_t kept_parameter_bytes(const ShardLayout& layout, int64_t layers, int rank) {
   int64_t elements = 0;
   for (size_t b = 0; b < layout.buckets().size(); ++b) {
@@ -41,7 +42,7 @@ int64_t kept_parameter_bytes(const ShardLayout& layout, int64_t layers, int rank
   return elements * int64_t(sizeof(float));
 }
 
-/// Adjusts the sizes for ranks that shard something.
+/// Reduces `bytes` to what one rank needs if ranks shard the trainer's state.
 void divide(const Stream& stream, const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const TrainerConfig& config,
             const OneOfRanks& which, TrainerBytes& bytes) {
   const ShardLayout layout(specs, model.layers, which.size);

@@ -122,7 +122,8 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   }
 }
 
-/// Sequence after sequence: every token of `from`, or only those the mask counts. Nothing without `from`.
+/// Copies a micro-batch's token values, sequence after sequence: all tokens, or only those with mask 1. Does
+/// nothing if `from` is null.
 template <class T>
 void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, bool counted, T* to) {
   if (!from) return;
@@ -133,13 +134,13 @@ void lay_tokens(const TrainingBatch& b, const MicroBatch& which, const T* from, 
   }
 }
 
-/// Likewise a number a sequence.
+/// Copies one value per sequence of a micro-batch. Does nothing if `from` is null.
 template <class T>
 void lay_sequences(const MicroBatch& which, const T* from, T* to) {
   for (size_t s = 0; from && s < which.sequences.size(); ++s) to[s] = from[which.sequences[s]];
 }
 
-/// Number of all tokens, and of those that the mask counts.
+/// Numbers of all tokens of a micro-batch, and of those with mask 1.
 std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBatch& which) {
   std::pair<int64_t, int64_t> out;
   for (int32_t i : which.sequences) {
@@ -149,7 +150,7 @@ std::pair<int64_t, int64_t> tokens_of(const TrainingBatch& batch, const MicroBat
   return out;
 }
 
-/// Optional arrays [T] of a batch, and the destinations of their counted tokens.
+/// The optional arrays [T] of a batch, and the PackedBatch arrays that get the values of their loss tokens.
 std::array<std::pair<const float*, PackedBatch::Array<float> PackedBatch::*>, 6> token_values(const TrainingBatch& b) {
   return {{{b.behavior_logprobs, &PackedBatch::behavior},
            {b.reference_logprobs, &PackedBatch::reference},
@@ -180,7 +181,8 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
 }
 
 int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token 20 arrays of 4 bytes, 2 of 1 and 1 of 8, per sequence 7 of 4 or 8; each array starts on a 64-byte line.
+  // Per token: 20 arrays of 4 bytes, 2 of 1 and 1 of 8; per sequence: 7 of 4 or 8. Each array is aligned to
+  // 64 bytes.
   return Arena::rounded(tokens * (20 * 4 + 2 + 8) + (sequences + 1) * 40 + 32 * 64);
 }
 
@@ -275,7 +277,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .cu_seqlens = loss_starts.view(),
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
-          .token_weights = custom ? TensorView{} : optional(token_weights),  // passed to a custom objective
+          // a custom objective gets the token weights itself
+          .token_weights = custom ? TensorView{} : optional(token_weights),
           .token_penalties = optional(token_penalties),
           .group_sizes = optional(group_sizes),
           .custom_slopes = custom ? custom_slopes.view() : TensorView{},
@@ -301,7 +304,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
 
 namespace {
 
-/// Weights that are not finite: the step is skipped and its sequence named, as with every other objective.
+/// Fills the results of a custom objective for log-probs that are not finite, so that the step is skipped and
+/// the sequence named, as with every other objective.
 void refuse_to_ask(const PackedBatch& p) {
   std::fill_n(p.custom_slopes.host, p.custom_slopes.size, 0.0);
   for (int64_t s = 0; s < p.custom_losses.size; ++s) {

@@ -12,7 +12,7 @@
 namespace hone::trainer {
 namespace {
 
-/// Blocks of the rows that this process has: all of them, or one if ranks share the micro-batch.
+/// The row blocks of this process: all blocks, or one block if ranks share the micro-batch.
 std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const PassWeights& weights) {
   if (weights.ranks) return model::one_block(packed.rows(), weights.grads[0]);
   std::vector<model::BlockGradients> out;
@@ -20,7 +20,7 @@ std::vector<model::BlockGradients> blocks_of(const PackedBatch& packed, const Pa
   return out;
 }
 
-/// Copies hidden states [R, C] to scores.hidden. to: the rows' indices among the batch's counted tokens.
+/// Copies hidden states [R, C] to scores.hidden. to: each row's index among the batch's loss tokens.
 void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector<int32_t>& to, const TokenScores& scores) {
   const int64_t R = hidden.dim(0), C = hidden.dim(1);
   if (!stream.is_cuda()) {
@@ -32,7 +32,8 @@ void keep_rows(const Stream& stream, const TensorView& hidden, const std::vector
   for (int64_t r = 0; r < R; ++r) std::transform(rows.data() + r * C, rows.data() + (r + 1) * C, scores.hidden + to[size_t(r)] * C, bf16_to_f32);
 }
 
-/// Does the same for the k likeliest tokens of each row. args: without ids and log-probs.
+/// Computes the k likeliest tokens of each row and copies them to `scores`. args: all but ids and log-probs.
+/// to: each row's index among the batch's loss tokens.
 void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std::vector<int32_t>& to, const TokenScores& scores) {
   const int64_t R = args.h.dim(0), k = scores.k;
   SharedArrays memory(stream, 2 * Arena::rounded(R * k * 4), "likeliest tokens");
@@ -47,14 +48,14 @@ void keep_likeliest(const Stream& stream, kernels::LmHeadTopArgs args, const std
   }
 }
 
-/// The loss rows of each rank that shares the micro-batch.
+/// The ranges of loss rows of the ranks that share the micro-batch.
 std::vector<model::RowRange> outputs_of(const PackedBatch& packed) {
   std::vector<model::RowRange> outputs;
   for (const model::RowBlock& block : packed.blocks()) outputs.push_back(block.outputs);
   return outputs;
 }
 
-/// dLoss/ddivergence of each token in a sequence of n counted tokens.
+/// dLoss/ddivergence of each token in a sequence with n loss tokens.
 double divergence_scale(const TrainingBatch& batch, const StepOptions& o, int64_t n) {
   const double coef = double(o.divergence.coef);
   if (!o.divergence.by_sequence) return coef / double(batch.step.counted_tokens);
@@ -91,7 +92,8 @@ void add_router_losses(const MicroBatch& which, const std::vector<double>& terms
   }
 }
 
-/// The router's loss terms with their factors: each coefficient over the number of layers times sequences.
+/// The router's auxiliary losses with their factors: each coefficient divided by (layers with experts) x
+/// (sequences).
 model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLoss& o, const kernels::StepNormalizer& step, const TensorView& starts,
                                 std::vector<double>& losses) {
   int64_t layers = 0;
@@ -101,7 +103,8 @@ model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLo
   return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = starts, .losses = losses.data()};
 }
 
-/// The micro-batch's rows, set up so that the backward counts experts' rows and adds the router's terms.
+/// The micro-batch's rows, set up so that the backward counts each expert's rows and adds the router's
+/// auxiliary losses.
 model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, const TrainingBatch& batch, const StepOptions& o,
                            StepReport& report, std::vector<double>& router_losses) {
   model::PackedRows rows = packed.rows();
@@ -112,7 +115,8 @@ model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& 
   return rows;
 }
 
-/// Arguments of the head's backward for a block of rows, without scratch, teacher and those of the model.
+/// Arguments of the head's backward for a block of rows; without scratch, teacher and those that depend on
+/// the model.
 kernels::LmHeadGradArgs head_gradient(const PackedBatch& packed, const TensorView& hidden, const TensorView& dhidden, const StepOptions& o,
                                       const PassWeights& weights, const model::BlockGradients& block) {
   const auto of_block = [&](const TensorView& view) { return model::rows_of(view, block.rows.outputs); };
@@ -150,7 +154,7 @@ MicroBatchPass::MicroBatchPass(const Stream& stream, const model::ModelConfig& c
 void MicroBatchPass::reserve(int64_t tokens) {
   if (tokens <= reserved_tokens_) return;
   const int64_t room = std::max(tokens, options_.packed_tokens);
-  arena_ = Arena();  // give the old block back first
+  arena_ = Arena();  // releases the old block first
   reserved_tokens_ = 0;
   arena_ = Arena(pass_arena_bytes(stream_, config_, room, options_), "trainer activations", tensor_memory(stream_));
   reserved_tokens_ = room;

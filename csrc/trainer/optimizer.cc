@@ -9,19 +9,20 @@
 namespace hone::trainer {
 namespace {
 
-// Matrices up to this size are updated side by side, one per thread: their products are too small to split.
+// Matrices up to this size are updated concurrently, one per thread, since their products are too small to be
+// split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-/// Splits a tensor into pieces of at most `window` elements, each of which one call updates.
+/// Splits a tensor into runs of at most `window` elements, each of which one call updates.
 void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, std::vector<ParameterRun>& out) {
   for (int64_t begin = 0; begin < spec.numel(); begin += window) {
     out.push_back({spec.offset + begin, std::min(window, spec.numel() - begin), decay});
   }
 }
 
-/// Plans ranges for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one
-/// range. That is impossible if each tensor has its own packed copy; large tensors are then split, even if
-/// moments do not stream, so that the norm of the change is added up in the same order either way.
+/// Plans runs for AdamW and matrices for Muon, largest first. joined: neighbouring tensors become one run.
+/// They cannot be joined if each tensor has its own packed copy; large tensors are then split, even if
+/// moments do not stream, so that the norm of the change is summed in the same order either way.
 void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config, bool joined,
           std::vector<ParameterRun>& adamw, std::vector<ParameterRun>& muon) {
   const bool has_muon = config.kind == OptimizerConfig::Kind::kMuon;
@@ -33,13 +34,14 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
     }
     ParameterRun* last = adamw.empty() ? nullptr : &adamw.back();
     const bool joins = joined && last && last->decay == decay && !has_muon;
-    if (joins) last->count = spec.offset + spec.numel() - last->offset;  // over the alignment gap, which stays 0
+    // includes the alignment gap, whose elements stay 0
+    if (joins) last->count = spec.offset + spec.numel() - last->offset;
     else append_pieces(spec, decay, joined ? spec.numel() : config.window, adamw);
   }
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
 }
 
-/// Groups neighbouring runs into windows, each with as many runs as fit.
+/// Groups neighbouring runs into windows of at most `window` elements.
 std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64_t window) {
   std::vector<ParameterWindow> out;
   for (size_t i = 0; i < runs.size(); ++i) {
@@ -51,7 +53,7 @@ std::vector<ParameterWindow> divide(const std::vector<ParameterRun>& runs, int64
   return out;
 }
 
-/// Windows of moments on the host. element: bytes of one moment.
+/// The moments in host memory of each window. element: bytes of one moment.
 std::vector<StreamedMoments::Window> travelling(const std::vector<ParameterWindow>& windows, int64_t element, std::byte* m,
                                                 std::byte* v) {
   std::vector<StreamedMoments::Window> out;
@@ -61,7 +63,7 @@ std::vector<StreamedMoments::Window> travelling(const std::vector<ParameterWindo
   return out;
 }
 
-/// Device memory for streamed moments.
+/// Device memory for streaming moments.
 int64_t visiting_bytes(const std::vector<ParameterRun>& adamw, const OptimizerConfig& config) {
   int64_t widest = 0;
   for (const ParameterWindow& window : divide(adamw, config.window)) widest = std::max(widest, window.count);
@@ -71,10 +73,10 @@ int64_t visiting_bytes(const std::vector<ParameterRun>& adamw, const OptimizerCo
 /// Largest number of elements of a matrix that one thread updates alone.
 int64_t small_matrix(const Stream& stream) { return stream.is_cuda() ? 0 : kSmallMatrix; }
 
-/// Twice as many slots as threads, so that all threads end at about the same time.
+/// Number of scratch slots: twice as many as threads, so that all threads end at about the same time.
 size_t slot_count(bool has_muon, int threads) { return has_muon && threads > 1 ? 2 * size_t(threads) : 1; }
 
-/// Scratch of a slot. Only the first slot runs AdamW, the norms of n parameters, and large matrices.
+/// Scratch bytes of a slot. Only the first slot runs AdamW, the norms of n parameters, and large matrices.
 int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, int64_t n, int64_t small, bool first) {
   int64_t bytes = first ? std::max(kernels::adamw_scratch_bytes(stream, n), kernels::sum_of_squares_scratch_bytes(stream, n)) : 0;
   for (const ParameterRun& run : muon) {
@@ -84,9 +86,10 @@ int64_t slot_bytes(const Stream& stream, const std::vector<ParameterRun>& muon, 
   return Arena::rounded(bytes);
 }
 
-/// The packed copy of a run, if any. packs: by the addresses of their parameters, which start at param.
+/// The packed copy of a run, or an empty view. packs: keyed by the address of their parameters; param:
+/// address of the first parameter.
 TensorView packed_copy(const std::map<const float*, TensorView>& packs, const float* param, const ParameterRun& run) {
-  auto part = packs.upper_bound(param + run.offset);  // a part contains several tensors: q, k and v
+  auto part = packs.upper_bound(param + run.offset);  // a packed part may contain several tensors: q, k and v
   if (part == packs.begin()) return {};
   --part;
   const TensorView& all = part->second;
@@ -218,7 +221,8 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
   for (; small < muon_.size() && muon_[small].count > small_matrix_; ++small) {
     muon(stream, update, muon_[small], changes + small, scratch_[0]);
   }
-  // Each slot takes every n-th of the rest, largest first, so that all end at about the same time.
+  // Each slot takes every n-th of the remaining matrices, largest first, so that all slots end at about the
+  // same time.
   const size_t slots = scratch_.size();
   stream.parallel_for(int64_t(slots), 1, [&](int64_t begin, int64_t end) {
     for (size_t slot = size_t(begin); slot < size_t(end); ++slot) {

@@ -11,12 +11,12 @@ using model::WeightSnapshot;
 
 namespace {
 
-constexpr int64_t kCarried = int64_t(1) << 22;  // elements that go to a GPU at a time
+constexpr int64_t kCarried = int64_t(1) << 22;  // elements copied to a GPU at a time
 
 }  // namespace
 
 void PackedWeights::set_version(uint32_t version) {
-  stale_ = stale_ || version != version_;  // a snapshot contains its version
+  stale_ = stale_ || version != version_;  // a snapshot also stores its version
   version_ = version;
 }
 
@@ -24,7 +24,8 @@ PackedWeights::Snapshot PackedWeights::writable() const {
   const bool layers_alone = adapted_ && !adapted_->is_whole();
   if (snapshot_.use_count() > 1 && layers_alone) return snapshot_->with_layers(stream_);
   if (snapshot_.use_count() > 1 || (!layers_alone && snapshot_->shares_ends())) return snapshot_->blank(stream_);
-  std::atomic_thread_fence(std::memory_order_acquire);  // the last reader of another thread is done
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release of the snapshot by a reader
+                                                        // on another thread
   return snapshot_;
 }
 
@@ -47,7 +48,8 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (are_carried()) formed = [](const TensorView&) { return TensorView{}; };
   if (snapshot_) {
     const Snapshot room = writable();
-    if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);  // tensors that no adapter changes
+    // copies the tensors that no adapter changes
+    if (adapted_ && room != snapshot_) room->assign(stream_, *snapshot_);
     snapshot_ = room;
     snapshot_->repack(stream_, parameters_, version_, formed);
   } else {
@@ -56,7 +58,8 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (adapted_) adapted_->packed();
   if (are_carried()) carry();
   stale_ = false;
-  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();  // adapters keep it; a GPU's is the snapshot's
+  // adapters do not change the head; on a GPU the transposed head is the snapshot's
+  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();
   return snapshot_;
 }
 
@@ -64,7 +67,7 @@ void PackedWeights::carry() const {
   Arena room(kCarried * int64_t(sizeof(float)), "weights on their way to the GPU", Memory::kDevice);
   const TensorView piece = room.take_view(DType::kF32, {kCarried});
   for (const WeightSnapshot::Part& part : snapshot_->parts(parameters_)) model::pack_carried(stream_, part, piece);
-  synchronize(stream_);  // before `room` is freed
+  synchronize(stream_);  // the copies must end before `room` is freed
 }
 
 const kernels::PackedMatrix& PackedWeights::transposed_head() {

@@ -64,10 +64,11 @@ struct Teams {
   int size, ranks;
 };
 
-/// Memory ranges whose contents one rank broadcasts.
+/// Memory ranges that one rank broadcasts.
 using Pieces = std::vector<std::pair<void*, size_t>>;
 
-/// Fills of(rank) with that rank's data, for every other rank. of(rank): memory here, as large on all ranks.
+/// Broadcasts each rank's data to all others. of(rank): the memory of that rank's data on this rank, of equal
+/// size on all ranks.
 void gather_pieces(dist::Communicator& ranks, const std::function<Pieces(int rank)>& of) {
   size_t width = 0;
   for (int rank = 0; rank < ranks.size(); ++rank) {
@@ -86,8 +87,8 @@ void gather_pieces(dist::Communicator& ranks, const std::function<Pieces(int ran
   }
 }
 
-/// Calls each(i, first, n) for every sequence i, of n tokens from `first` on, whose results come from `rank`:
-/// those of a team's micro-batches come from the first rank of the team.
+/// Calls each(i, first, n) for every sequence i (n tokens from `first` on) whose results come from `rank`.
+/// Results of a team's micro-batches come from the team's first rank.
 template <class Each>
 void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
   if (rank % teams.size != 0) return;
@@ -96,7 +97,7 @@ void for_share(const TrainingBatch& batch, const std::vector<MicroBatch>& all, c
   }
 }
 
-/// Calls each(n) for every counted token whose loss row `rank` had; n: its index among counted tokens.
+/// Calls each(n) for every loss token whose row `rank` computed; n: its index among the batch's loss tokens.
 template <class Each>
 void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, const Teams& teams, int rank, const Each& each) {
   for (const MicroBatch& which : dealt(all, rank / teams.size, teams.ranks / teams.size)) {
@@ -112,7 +113,7 @@ void for_rows(const TrainingBatch& batch, const std::vector<MicroBatch>& all, co
   }
 }
 
-/// Adds the teacher's data for the batch's N counted tokens, and the term's options.
+/// Adds the teacher's data for the batch's loss tokens, and the options of the teacher term.
 void add_teacher(Fingerprint& print, const TrainingBatch& b, const TeacherTerm& term) {
   const int64_t n = b.step.counted_tokens * b.teacher.columns;
   print.add_array(b.teacher.hidden, n).add_array(b.teacher.ids, n).add_array(b.teacher.logprobs, n);

@@ -15,8 +15,8 @@ void check_divides(int sequence, int64_t count, const char* what) {
        sequence, (long long)count, what);
 }
 
-/// Bytes for each direction: parts with the longest part's number of rows. share() takes less: two numbers per row for
-/// every rank, of which each has at least three heads.
+/// Bytes of the buffer for one direction: one part per rank, each with the rows of the longest part. share()
+/// needs less: two numbers per row for every rank, and each rank has at least three heads.
 int64_t direction_bytes(const Stream& stream, int64_t width, int64_t tokens, int team) {
   const int64_t rows = (tokens + team - 1) / team;
   return Arena::rounded(rows * width * dtype_bytes(activation_dtype(stream)));
@@ -40,17 +40,18 @@ SequenceRanks::SequenceRanks(const Stream& stream, const model::ModelConfig& mod
 
 void SequenceRanks::reserve(int64_t tokens) {
   if (tokens <= reserved_) return;
-  memory_ = Arena();  // give the old block back first
+  memory_ = Arena();  // releases the old block first
   reserved_ = 0;
   const int64_t bytes = direction_bytes(stream_, width_, tokens, team_);
   memory_ = Arena(2 * bytes, "what ranks exchange of a micro-batch", tensor_memory(stream_));
   out_ = memory_.take_array<std::byte>(bytes);
   in_ = memory_.take_array<std::byte>(bytes);
-  zero(stream_, out_, bytes);  // the padding of a part is sent, too
+  zero(stream_, out_, bytes);  // initialises the padding of parts, which is sent too
   reserved_ = tokens;
 }
 
-/// Exchanges parts. On a GPU the stream orders writing, sending and reading, and the host continues.
+/// Exchanges parts between the ranks of a team. On a GPU the stream orders writing, sending and reading, and
+/// the host does not wait.
 void SequenceRanks::exchange(const Stream& stream, DType dtype, int64_t part) {
   const int64_t n = part * team_;
   ranks_.team_all_to_all(stream, {out_, dtype, {n}}, {in_, dtype, {n}}, team_);

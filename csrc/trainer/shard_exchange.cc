@@ -22,7 +22,8 @@ ShardExchange::ShardExchange(const Stream& stream, const ShardLayout& layout, di
       memory_(shard_exchange_bytes(layout), "what ranks exchange", tensor_memory(stream)) {
   out_ = memory_.take_array<float>(layout.widest() * layout.ranks());
   in_ = memory_.take_array<float>(layout.widest() * layout.ranks());
-  zero(stream_, out_, float_bytes(layout.widest() * layout.ranks()));  // the padding of a part is sent, too
+  // initialises the padding of parts, which is sent too
+  zero(stream_, out_, float_bytes(layout.widest() * layout.ranks()));
 }
 
 void ShardExchange::reduce(const float* gradients, int given, float* shard) {

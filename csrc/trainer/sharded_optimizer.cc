@@ -11,14 +11,15 @@
 namespace hone::trainer {
 namespace {
 
-constexpr int64_t kBlockGrain = 4;  // fewest blocks per thread
+constexpr int64_t kBlockGrain = 4;  // smallest number of blocks that a thread takes
 static_assert(kShardBlock == kernels::kSquaresBlock);
 
 double sum(const std::vector<double>& blocks) { return std::accumulate(blocks.begin(), blocks.end(), 0.0); }
 
 int64_t block_sums_bytes(int64_t blocks) { return Arena::rounded(blocks * int64_t(sizeof(double))); }
 
-/// The tensor that has element `offset` of the block, or the next tensor if it lies in a gap.
+/// Index of the tensor that contains element `offset` of the block or, if the element is in a gap, of the
+/// next tensor.
 size_t tensor_at(const std::vector<model::TensorSpec>& specs, int64_t offset) {
   const auto ends_after = [](int64_t at, const model::TensorSpec& spec) { return at < spec.offset + spec.numel(); };
   return size_t(std::upper_bound(specs.begin(), specs.end(), offset, ends_after) - specs.begin());
@@ -59,10 +60,11 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
   return pieces;
 }
 
-/// Neighbouring elements of this rank's shard, in whole blocks.
+/// Consecutive elements of this rank's shard, in whole blocks.
 struct ShardStretch {
-  int64_t block = 0;                        // the first of its blocks among this rank's
-  int64_t offset = 0, count = 0, local = 0;  // within the block of all; where it begins in the shard
+  int64_t block = 0;                        // index of its first block among this rank's blocks
+  int64_t offset = 0, count = 0, local = 0;  // range within all trained elements; index of its first element
+                                             // in the shard
 };
 
 /// Resources for updating one range, including a copy of its old weights.
@@ -79,7 +81,7 @@ model::TensorBlock moments_of_shard(const Stream& stream, const model::ModelConf
   return {model, specs, stream, config.moments};
 }
 
-/// A rank's part of each bucket.
+/// The parts of all buckets that a rank owns.
 std::vector<ShardStretch> parts_of(const ShardLayout& layout, int rank) {
   std::vector<ShardStretch> out;
   int64_t first = 0;
@@ -91,7 +93,8 @@ std::vector<ShardStretch> parts_of(const ShardLayout& layout, int rank) {
   return out;
 }
 
-/// Calls run(lane, stretch) for a whole part: on the CPU block by block, which stays in cache, on a GPU at once.
+/// Calls run(lane, stretch) for a part: on the CPU block by block, which keeps data in the cache, on a GPU
+/// for the whole part.
 template <class Run>
 void for_stretches(const ShardLane& whole, const ShardStretch& part, const Run& run) {
   if (whole.stream.is_cuda()) return run(whole, part);
@@ -117,10 +120,10 @@ void report_norms(const ShardLayout& layout, int64_t layer_count, const std::vec
 
 }  // namespace
 
-/// Inputs of every block of an update.
+/// Inputs that an update has for all blocks.
 struct ShardedOptimizer::Rates {
   float lr = 0;
-  float scale = 1;  // the factor that clips gradients
+  float scale = 1;  // factor that clips gradients
 };
 
 int64_t sharded_optimizer_bytes(const Stream& stream, const ShardLayout& layout, int rank, const OptimizerConfig& config, Memory weights) {
@@ -155,7 +158,8 @@ void ShardedOptimizer::reset(const OptimizerConfig& config) {
   moments_.reset();
 }
 
-/// The first update allocates: a trainer that only scores or publishes needs no such memory.
+/// Allocates gradients and moments at the first update, since a trainer that only scores or publishes needs
+/// none.
 void ShardedOptimizer::make() {
   const bool has_moments = config_.kind == OptimizerConfig::Kind::kAdamW;
   if (!moments_ && has_moments) moments_.emplace(stream_, parameters_.config(), config_, layout_.elements(rank_));
@@ -182,7 +186,7 @@ void ShardedOptimizer::for_shard(const Run& run) const {
   for (const ShardStretch& part : parts_of(layout_, rank_)) for_stretches({stream_, old_}, part, run);
 }
 
-/// The range's weights at the place where they are updated.
+/// Address of the stretch's weights in the memory where they are updated.
 float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s) const {
   float* const weights = parameters_.flat().as<float>() + s.offset;
   if (!weights_visit()) return weights;
@@ -190,7 +194,7 @@ float* ShardedOptimizer::weights_at(const ShardLane& lane, const ShardStretch& s
   return visiting_;
 }
 
-/// Writes the sum of squares of x, or of x - from, to squares_ for each of the range's blocks.
+/// Writes the sum of squares of x, or of x - from, to squares_ for each of the stretch's blocks.
 void ShardedOptimizer::square(const Stream& stream, const ShardStretch& s, const float* x, const float* from) const {
   const int64_t blocks = (s.count + kShardBlock - 1) / kShardBlock;
   kernels::block_squares(stream, {.x = f32(x, {s.count}),
@@ -203,7 +207,7 @@ std::vector<double> ShardedOptimizer::gathered() {
   return exchange_.gather_blocks({squares_.host, squares_.host + squares_.size});
 }
 
-/// m, v: moments of the range, at the place where they are updated.
+/// Updates one stretch. m, v: its moments in the memory where they are updated.
 void ShardedOptimizer::update(const Rates& rates, const ShardLane& lane, const ShardStretch& s, std::byte* m, std::byte* v) const {
   const auto& specs = parameters_.specs();
   const int64_t element = dtype_bytes(config_.moments);

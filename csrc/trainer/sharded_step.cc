@@ -59,7 +59,8 @@ void ShardedStep::compute(const TrainingBatch& batch, const std::vector<MicroBat
   if (!one_by_one) exchange_.reduce(whole.block().flat().as<float>(), given, optimizer_.gradients());
 }
 
-/// Ranks of a team wait for one another during a pass, so a failing one cannot continue.
+/// Runs a pass and returns its exception. In a team, whose ranks wait for one another during a pass, it
+/// aborts the group and throws instead.
 std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
   const std::exception_ptr failure = kept_failure(pass);
   if (!failure || !sequence_) return failure;
@@ -67,7 +68,8 @@ std::exception_ptr ShardedStep::tried(const std::function<void()>& pass) {
   std::rethrow_exception(failure);
 }
 
-/// A rank without a micro-batch, or one that failed, continues to exchange, since the others wait for it.
+/// Trains this rank's micro-batches, round by round. A rank without a micro-batch, or one that failed, still
+/// takes part in the exchanges, since the other ranks wait for them.
 std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>& all, TrainedGradients& whole,
                                                    const std::function<void(const MicroBatch&)>& train) {
   std::exception_ptr failure;
@@ -81,8 +83,8 @@ std::exception_ptr ShardedStep::compute_one_by_one(const std::vector<MicroBatch>
   return failure;
 }
 
-/// Calls own(i) for this rank's share of `count` passes: every P-th for P teams, until one of them fails. Every rank
-/// makes equally many rounds, since weights may have to be gathered for each.
+/// Calls own(i) for this rank's share of `count` passes (every P-th of P teams) until one fails. Every rank
+/// makes the same number of rounds, since weights may have to be gathered for each round.
 std::exception_ptr ShardedStep::in_rounds(int64_t count, Pass pass, const std::function<void(int64_t)>& own) {
   std::exception_ptr failure;
   for (int64_t first = 0; first < count; first += ranks_.size() / team_size()) {
@@ -97,7 +99,8 @@ std::exception_ptr ShardedStep::in_rounds(int64_t count, Pass pass, const std::f
 int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
   int64_t own = -1;
   const auto look = [&](int64_t sequence) {
-    if (own < 0 || sequence_) own = is_bad(sequence) && own < 0 ? sequence : own;  // a team makes its passes together
+    // ranks of a team must make every pass together, even after a hit
+    if (own < 0 || sequence_) own = is_bad(sequence) && own < 0 ? sequence : own;
   };
   agree(ranks_, "step", in_rounds(sequences, Pass::kTraining, look));
   return first_of_ranks(ranks_, own);

@@ -12,7 +12,7 @@ StreamedMoments::~StreamedMoments() {
   try {
     synchronize(in_.stream());
     settle();
-  } catch (const Error&) {  // the device failed, so no copy is in progress
+  } catch (const Error&) {  // the device has failed, so no copy is in progress
   }
 }
 
@@ -34,7 +34,8 @@ void StreamedMoments::visit(const Stream& stream, const std::vector<Window>& win
   for (size_t i = 0; i < windows.size(); ++i) {
     const Window& window = windows[i];
     const Place& place = places_[i % kPlaces];
-    // Wait for the slot's last copy back. Those of this window by the previous call were queued before it.
+    // Waits until the slot's previous window was copied back. This window's own copies of the previous call
+    // were queued earlier.
     place.emptied.hold(in_.stream());
     copy(in_.stream(), place.m, window.m, window.bytes);
     copy(in_.stream(), place.v, window.v, window.bytes);

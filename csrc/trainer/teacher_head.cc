@@ -14,7 +14,7 @@ void check_ids(const TeacherTokens& teacher, int64_t tokens, int64_t vocabulary)
   }
 }
 
-/// Copies rows of `from` [.., columns] one after another to `to`, each element converted by `as`.
+/// Copies rows of `from` [.., columns], one after the other, to `to`; converts each element by `as`.
 template <class From, class To, class As>
 void gather_rows(const From* from, int64_t columns, std::span<const int32_t> rows, To* to, const As& as) {
   for (const int32_t row : rows) to = std::transform(from + row * columns, from + (row + 1) * columns, to, as);
@@ -40,7 +40,7 @@ void TeacherHead::set(const Stream& stream, const float* w, int64_t rows, int64_
   weights_ = Arena(bytes, "teacher head", tensor_memory(stream));
   head_ = {.n = rows, .k = width, .panels = weights_.take(bytes)};
   softcap_ = softcap;
-  if (stream.is_cuda()) return upload(stream, head_.panels, w, bytes);  // in its original layout (kernels/divergence.h)
+  if (stream.is_cuda()) return upload(stream, head_.panels, w, bytes);  // not packed (kernels/divergence.h)
   kernels::pack_matrix(stream, {f32(const_cast<float*>(w), {rows, width}), false, head_});
 }
 
@@ -73,7 +73,8 @@ void TeacherHead::lay_rows(const Stream& stream, const TeacherTokens& t, std::sp
     divergence.ids = {ids.device, DType::kI32, {R, t.columns}}, divergence.logprobs = {logprobs.device, DType::kF32, {R, t.columns}};
   } else if (stream.is_cuda()) {
     const auto hidden = said_.take<uint16_t>(R * t.columns);
-    gather_rows(t.hidden, t.columns, rows, hidden.host, f32_to_bf16);  // as a teacher on a GPU has them
+    // rounds to bf16, as a teacher on a GPU does
+    gather_rows(t.hidden, t.columns, rows, hidden.host, f32_to_bf16);
     divergence.hidden = {hidden.device, DType::kBF16, {R, t.columns}};
   } else {
     const auto hidden = said_.take<float>(R * t.columns);

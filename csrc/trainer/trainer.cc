@@ -57,7 +57,8 @@ std::vector<MicroBatch> pack(const TrainingBatch& batch, int64_t packed_tokens) 
   return pack_sequences(lengths, packed_tokens);
 }
 
-/// Packs sequences into micro-batches of at most `budget` tokens, and reserves memory for them. ranks: that share each, or null.
+/// Packs sequences into micro-batches of at most `budget` tokens, and reserves memory for them. ranks: the
+/// team that shares each micro-batch, or null.
 std::vector<MicroBatch> prepare(const TrainingBatch& batch, int64_t budget, MicroBatchPass& pass, SequenceRanks* ranks) {
   std::vector<MicroBatch> micro_batches = pack(batch, budget);
   for (const MicroBatch& which : micro_batches) {
@@ -89,7 +90,8 @@ struct Trainer::Impl {
   TrainerConfig options;
   Device device;
   const Stream& stream;
-  Parameters parameters;  // with adapters the frozen base; that, and weights that ranks divide, in host memory
+  Parameters parameters;  // with adapters the frozen base; in host memory if it is a frozen base or ranks
+                          // shard the weights
   std::optional<model::Adapters> adapters;
   std::optional<AdaptedWeights> adapted;
   TrainedGradients grads;
@@ -171,7 +173,7 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
   model::TensorBlock& own = work->own_gradients("gradient_parts");
   PassWeights current = pass_weights({grads.views()});
-  current.ranks = nullptr;  // a single process
+  current.ranks = nullptr;  // this call runs in a single process
   GradientProducts products(stream, own.flat().numel(), parts);
   StepLosses losses(batch.sequences);
   StepReport unread = blank_report(batch, o);
@@ -190,7 +192,7 @@ GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const St
   return out;
 }
 
-/// True if a sequence's gradient alone is not finite. Slow; only for the error message.
+/// True if the gradient of a single sequence is not finite. Slow; used only for the error message.
 bool Trainer::Impl::has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence) {
   const auto i = int32_t(sequence);
   StepLosses losses(batch.sequences);
@@ -266,7 +268,7 @@ const Stream& Trainer::stream() const { return impl_->stream; }
 std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
   impl_->work->fetch_weights();
   std::shared_ptr<const WeightSnapshot> current = impl_->weights.snapshot();
-  synchronize(impl_->stream);  // an engine reads it on a stream of its own
+  synchronize(impl_->stream);  // waits, because an engine reads the snapshot on its own stream
   return current;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 int64_t sums_bytes(const model::ModelConfig& model) { return Arena::rounded((model.layers + 1) * 8 + 64); }
 
-/// Scratch for norms of n elements.
+/// Scratch bytes for norms of n elements.
 int64_t scratch_bytes(const Stream& stream, int64_t n) {
   return Arena::rounded(kernels::sum_of_squares_scratch_bytes(stream, n));
 }
@@ -51,7 +51,8 @@ double Update::sum_of_squares(const TensorView& x) {
   return *total.host;
 }
 
-/// Sums of squared gradients, one for each layer and one for the tensors outside of them, in the gradients' memory.
+/// Sums of squared gradients: one for each layer, and one for the tensors outside of layers; in the
+/// gradients' memory.
 SharedArrays::Array<double> Update::layer_squares(const model::TensorBlock& grads) {
   sums_.clear();
   const auto squares = sums_.take<double>(parameters_.config().layers + 1);

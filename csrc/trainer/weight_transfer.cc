@@ -13,7 +13,7 @@
 namespace hone::trainer {
 namespace {
 
-/// The header of a transfer. The plan's hash covers name, shape and offset of every tensor, and their packing.
+/// The header of a transfer. The hash covers name, shape and offset of every tensor, and how they are packed.
 struct Announcement {
   char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '2'};
   uint32_t version = 0;
@@ -119,7 +119,8 @@ WeightReceiver::WeightReceiver(const model::ModelConfig& config, Stream::Backend
                                kernels::Arithmetic arithmetic)
     : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic) {}
 
-/// A snapshot to overwrite: the newest if no engine holds it, else the spare one, or a new one.
+/// Returns a snapshot that may be overwritten: the newest if no engine holds it, else the spare one, or a new
+/// one.
 model::WeightSnapshot& WeightReceiver::writable() {
   if (newest_ && newest_.use_count() > 1) std::swap(newest_, spare_);
   if (!newest_ || newest_.use_count() > 1) {
@@ -127,7 +128,8 @@ model::WeightSnapshot& WeightReceiver::writable() {
     const Memory memory = stream.is_cuda() ? Memory::kPinned : Memory::kHost;
     newest_ = model::WeightSnapshot::empty(stream, config_, storage_, arithmetic_, memory);
   }
-  std::atomic_thread_fence(std::memory_order_acquire);  // the last reader of another thread is done
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release of the snapshot by a reader
+                                                        // on another thread
   return *newest_;
 }
 

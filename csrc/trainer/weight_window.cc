@@ -6,8 +6,8 @@ namespace hone::trainer {
 namespace {
 
 struct Widest {
-  int64_t elements = 0;  // of a layer
-  int64_t sent = 0;      // elements of a layer that a rank sends, in whole blocks
+  int64_t elements = 0;  // elements of the widest layer
+  int64_t sent = 0;      // most elements of a layer that one rank sends, in whole blocks
 };
 
 Widest widest_of(const ShardLayout& layout, int64_t layers) {
@@ -55,7 +55,8 @@ WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType sto
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
-  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // the padding of a part is sent, too
+  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // initialises the padding of parts, which is sent
+                                                          // too
   if (stream.is_cuda()) transposed_head_ = model::transpose_matrix(stream, packed_->head, head_memory_);
   packed_->by_layer = this;
 }
@@ -73,7 +74,8 @@ void WeightWindow::pack_ends() {
   const auto parts = model::end_parts(from_.parameters, *packed_);
   ends_stale_ = false;
   if (stream_.is_cuda()) {
-    const TensorView room = f32(layer_, {widest_of(from_.layout, layers_).elements});  // still unused
+    // layer_ is not in use yet
+    const TensorView room = f32(layer_, {widest_of(from_.layout, layers_).elements});
     for (const model::WeightSnapshot::Part& part : parts) model::pack_carried(stream_, part, room);
     return;
   }
@@ -87,7 +89,8 @@ void WeightWindow::start(int64_t layer) {
   const float* const own = from_.parameters.flat().as<float>();
   int64_t at = 0;
   unpacked_.hold(ahead_.stream());
-  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // uploads wait for the stream without a time-out
+  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // waits with a time-out, because uploads wait for
+                                                          // the stream without one
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     if (from_.layout.buckets()[b].layer != layer) continue;
     const ShardPart& part = from_.layout.part(b, from_.ranks.rank());
@@ -99,7 +102,7 @@ void WeightWindow::start(int64_t layer) {
   arrived_.record(ahead_.stream());
 }
 
-/// Waits for the layer in transfer, and starts gathering the next one of the pass.
+/// Waits until the layer in transfer has arrived, and starts gathering the pass's next layer.
 void WeightWindow::advance() {
   from_.ranks.wait(ahead_.stream());
   arrived_.hold(stream_);

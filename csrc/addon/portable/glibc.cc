@@ -1,9 +1,10 @@
-// Lets an addon that is linked against a newer glibc load on glibc 2.28 (CMakeLists.txt: HONE_PORTABLE). Compiled for the
-// published binaries only.
+// Lets an addon that is linked against a newer glibc load on glibc 2.28 (CMakeLists.txt: HONE_PORTABLE).
+// Compiled only for the published binaries.
 //
-// The linker binds a function to its newest version. The functions of pthreads and of dlfcn got a second version with
-// glibc 2.34, when they moved into libc.so.6, and exp, log and pow with 2.29, without a change of what they return: these
-// are bound to their first version. Functions that glibc 2.28 does not export are defined here, hidden.
+// The linker binds a function to its newest version. glibc 2.34 gave the functions of pthreads and dlfcn a
+// second version, when they moved into libc.so.6, and glibc 2.29 gave one to exp, log and pow, without
+// changing their results; here these functions are bound to their first version. Functions that glibc 2.28
+// lacks are defined here, hidden.
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -12,7 +13,8 @@
 
 #include <cstdint>
 
-// Every reference to `name` goes to __wrap_name (-Wl,--wrap=name), which jumps to the version named.
+// The linker redirects references to `name` to __wrap_name (-Wl,--wrap=name), which jumps to the first
+// version of `name`.
 #if defined(__x86_64__)
 #define HONE_FIRST "GLIBC_2.2.5"
 #define HONE_JUMP(target) "jmp *" target "@GOTPCREL(%rip)"

@@ -1,4 +1,4 @@
-// The addon of the process that runs untrusted programs: it contains nothing of the core.
+// The addon of the process that runs untrusted programs; it contains no code of the core.
 #include <napi.h>
 #include <unistd.h>
 

@@ -9,7 +9,7 @@ namespace {
 
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  cudaGetLastError();  // clears it: the next call would report it again
+  cudaGetLastError();  // clears the error, which the next call would report again
   fail(Code::kCuda, "%s: %s.", what, cudaGetErrorString(status));
 }
 
@@ -33,7 +33,7 @@ void release(Memory memory, void* block) noexcept {
 
 void* open_stream(bool urgent) {
   cudaStream_t stream = nullptr;
-  int least = 0, greatest = 0;  // numbers fall as priority rises
+  int least = 0, greatest = 0;  // a lower number is a higher priority
   check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
   check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, urgent ? greatest : least), "cudaStreamCreate");
   return stream;
@@ -75,7 +75,7 @@ void wait_for_event(void* event, void* stream) {
 }
 
 void begin_capture(void* stream) {
-  // Thread local: the trainer's thread may allocate during the capture.
+  // Thread-local mode, since the trainer's thread may allocate during the capture.
   check(cudaStreamBeginCapture(handle(stream), cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture");
 }
 

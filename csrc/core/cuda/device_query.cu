@@ -18,7 +18,7 @@ CudaInfo query_cuda() {
   if (cudaDriverGetVersion(&driver) == cudaSuccess && driver > 0) info.driver = version_text(driver);
   const cudaError_t status = cudaGetDeviceCount(&count);
   if (status != cudaSuccess) {
-    // The runtime reports a missing driver as an insufficient one.
+    // The runtime reports a missing driver as one that is too old.
     info.reason = status == cudaErrorInsufficientDriver
                       ? "no NVIDIA driver, or one too old for CUDA " + std::to_string(CUDART_VERSION / 1000)
                       : cudaGetErrorString(status);

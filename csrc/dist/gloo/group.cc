@@ -1,4 +1,4 @@
-// A rank's sockets over Gloo, and the C table in front of them. No exception of Gloo leaves this file.
+// One rank's sockets over Gloo, and the C functions that wrap them. No exception of Gloo leaves this file.
 #include <gloo/common/error.h>
 #include <gloo/config.h>
 #include <gloo/transport/context.h>
@@ -40,17 +40,19 @@ using std::chrono::milliseconds;
 
 struct Interrupted {};
 
-/// Wakes the thread that waits for `buffer`, now or next, once.
+/// Ends one wait for `buffer`: the current one, or the next one if no thread is waiting.
 void wake(Buffer& buffer) {
   buffer.abortWaitRecv();
   buffer.abortWaitSend();
 }
 
 milliseconds left_until(Clock::time_point deadline) {
-  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(1));  // 0: no limit
+  // at least 1 ms, because 0 means no limit
+  return std::max(std::chrono::ceil<milliseconds>(deadline - Clock::now()), milliseconds(1));
 }
 
-/// Threads that begin in its scope do not preempt others when they wake; they get their share of the processors all the same.
+/// While an object exists, threads that are started do not preempt others when they wake; their share of the
+/// processors is unchanged.
 class WithoutPreemption {
  public:
   WithoutPreemption() { set(SCHED_BATCH); }
@@ -66,20 +68,20 @@ class WithoutPreemption {
   const bool ordinary_ = sched_getscheduler(0) == SCHED_OTHER;
 };
 
-/// Gloo insists on listening, until a pair gets its socket or as long as the device lives: at an address of this machine's own
-/// loopback that no option asked for.
+/// Gloo insists on listening at an address, until a pair gets its socket or for the device's lifetime: this
+/// loopback address is used by nothing else.
 constexpr const char* kNowhere = "127.71.76.79";
 
-/// Gloo's thread polls for a connection's lock while a caller holds it. If it woke instead of the caller, because the
-/// answer to the caller's message has already arrived, it would spin for its whole time slice: milliseconds for an
-/// exchange of microseconds.
+/// Gloo's thread polls a connection's lock while the caller's thread holds it. If Gloo's thread preempted the
+/// caller, because the answer to the caller's message has already arrived, it would spin for its whole time
+/// slice: milliseconds in an exchange of microseconds. So Gloo's thread is created without preemption.
 std::shared_ptr<gloo::transport::Device> make_device() {
   const WithoutPreemption scope;
   return tcp::CreateDevice(kNowhere);
 }
 
-/// A connection whose events run on Gloo's thread, where an uncaught exception would end the process. Passes all
-/// arguments on; they differ between Gloo versions.
+/// A connection whose events run on Gloo's thread, where an uncaught exception would end the process; this
+/// class catches them. It passes all arguments on, because they differ between Gloo versions.
 template <class Events>
 class GuardedPair;
 template <class... Arguments>
@@ -90,14 +92,15 @@ class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
     try {
       tcp::Pair::handleEvents(arguments...);
     } catch (const std::exception& error) {
-      const std::unique_lock lock(m_, std::try_to_lock);  // who has it may wait for this thread
+      const std::unique_lock lock(m_, std::try_to_lock);  // the thread that holds the lock may be waiting for
+                                                          // this thread
       if (lock && !ex_) signalException(error.what());
     }
   }
 };
 
-/// A pair over an authenticated socket. Gloo's own connect would take the first connection for the peer's: at
-/// a port per pair (in 2022), or by a sequential number.
+/// A connection over an authenticated socket. Gloo's own connect would accept the first connection as the
+/// peer's: at one port per pair (in 2022), or by a sequential number.
 class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
  public:
   using GuardedPair::GuardedPair;
@@ -105,13 +108,14 @@ class Pair final : public GuardedPair<decltype(&tcp::Handler::handleEvents)> {
   void take(hone::dist::Descriptor socket) {
     const std::lock_guard lock(m_);
     throwIfException();
-    if (fd_ >= 0) {  // the socket at which Gloo listens for this pair
+    if (fd_ >= 0) {  // closes the socket at which Gloo listens for this pair
       device_->unregisterDescriptor(fd_, this);
       ::close(std::exchange(fd_, -1));
     }
     sockaddr_storage other{};
     socklen_t bytes = sizeof(other);
-    getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &bytes);  // a lost connection has none
+    // a lost connection has no peer name
+    getpeername(socket.get(), reinterpret_cast<sockaddr*>(&other), &bytes);
     peer_ = tcp::Address(other);
     device_->registerDescriptor(socket.get(), EPOLLIN, this);
     fd_ = socket.release();
@@ -124,13 +128,13 @@ void say(HoneGlooText* why, const char* text) {
   why->text[sizeof(why->text) - 1] = 0;
 }
 
-/// When a connection ends, Gloo (2022) notifies queued buffers, but not the one whose bytes were in transit, which
-/// would wait until its time-out. So one buffer per peer waits for a message that is never sent, and receives the
-/// error; a thread polls it, and wakes the others.
+/// Detects lost peers. When a connection ends, Gloo (2022) notifies queued buffers, but not the buffer whose
+/// bytes were in transit, which would wait until its time-out. So for each peer one buffer waits for a
+/// message that is never sent, and receives the error; a thread polls these buffers and wakes the others.
 class Watch {
  public:
   using Wake = std::function<void(int peer)>;
-  /// `gone` is called from a separate thread, at intervals of kEvery, for every lost peer.
+  /// Calls `gone` for every lost peer, from a separate thread, every kEvery.
   explicit Watch(Wake gone) : gone_(std::move(gone)), thread_([this] { run(); }) {}
   Watch(const Watch&) = delete;
   ~Watch() {
@@ -142,7 +146,7 @@ class Watch {
     thread_.join();
   }
 
-  /// Once a peer, when it is connected.
+  /// Must be called once for each peer, when it is connected.
   void add(gloo::transport::Context& context, int peer) {
     std::unique_ptr<Buffer> buffer = context.createUnboundBuffer(nullptr, 0);
     buffer->recv(peer, kTag);
@@ -152,7 +156,8 @@ class Watch {
 
  private:
   static constexpr milliseconds kEvery{50};
-  static constexpr uint64_t kTag = ~uint64_t(0);  // HostCollectives counts from 1
+  static constexpr uint64_t kTag = ~uint64_t(0);  // a tag that no message has: HostCollectives' tags count
+                                                  // from 1
 
   void run() {
     std::unique_lock lock(mutex_);
@@ -226,17 +231,19 @@ struct HoneGlooGroup {
   std::shared_ptr<gloo::transport::Context> context;
 
  private:
-  /// A wait that is woken early was interrupted, or its peer is lost: then only data that had arrived before counts.
-  /// Gloo reports a woken wait as unfinished even if it is finished, and another wake may follow meanwhile.
+  /// Waits for one transfer. A wait that is woken early was interrupted, or its peer is lost: then the
+  /// transfer only counts if its data had already arrived. Gloo reports a woken wait as unfinished even if
+  /// the transfer is finished, and may wake it again meanwhile; so it is checked twice more.
   template <class Wait>
   void finish(int peer, Clock::time_point deadline, const Wait& wait) {
     if (wait(left_until(deadline))) return;
-    const std::lock_guard lock(mutex);  // no thread wakes it from here on
+    const std::lock_guard lock(mutex);  // from here on no thread wakes this wait
     if (interrupted) throw Interrupted();
     try {
       const milliseconds at_once(1);
-      if (wait(at_once) || wait(at_once)) return;  // the first wait may return for a wake from before the lock
-    } catch (const gloo::IoException&) {  // a time-out of this short wait; the connection is the cause
+      if (wait(at_once) || wait(at_once)) return;  // the first wait may return because it was woken before
+                                                   // the lock was taken
+    } catch (const gloo::IoException&) {  // this short wait's time-out, which is not the cause of the failure
     }
     throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
   }
@@ -265,14 +272,15 @@ struct HoneGlooGroup {
   }
 
   std::mutex mutex;
-  std::vector<std::pair<int, Buffer*>> waited;  // by peer
+  std::vector<std::pair<int, Buffer*>> waited;  // each with its peer
   bool interrupted = false;
-  Watch watch{[this](int peer) { wake_those_of(peer); }};  // ends first
+  Watch watch{[this](int peer) { wake_those_of(peer); }};  // declared last, so that its thread ends before
+                                                           // the other members are destroyed
 };
 
 namespace {
 
-/// Runs f and says how it ended.
+/// Runs f and returns how it ended.
 template <class F>
 HoneGlooStatus guarded(Clock::time_point deadline, HoneGlooText* why, const F& f) {
   try {

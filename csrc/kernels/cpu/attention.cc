@@ -11,16 +11,17 @@ namespace {
 
 static_assert(kKeySplit == kAttentionSplit);
 
-// Query rows of one packed item: a long sequence is split, and each part transposes the keys it needs.
+// Query rows of one work item of packed attention: a long sequence is split, and each item transposes the
+// keys it needs.
 constexpr int64_t kItemRows = 512;
-// Multiply-adds that make a chunk worth moving to another core (about 10 us).
+// Number of multiply-adds for which a chunk is worth moving to another core (about 10 us).
 constexpr double kChunkWork = 5e5;
 
 struct AlignedFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// This thread's scratch; it grows to the longest sequence seen and is kept.
+/// This thread's scratch. It grows to the longest sequence seen, and is kept until the thread ends.
 float* thread_scratch(int64_t floats, const char* op) {
   thread_local std::unique_ptr<float, AlignedFree> block;
   thread_local int64_t size = 0;
@@ -35,7 +36,8 @@ float* thread_scratch(int64_t floats, const char* op) {
   return block.get();
 }
 
-/// Items per chunk so that a chunk is worth a core, if the mean item has `work` multiply-adds.
+/// Number of items per chunk, so that a chunk is worth moving to another core, if the mean item has `work`
+/// multiply-adds.
 int64_t grain_of(double work) { return std::max<int64_t>(1, int64_t(kChunkWork / std::max(work, 1.0))); }
 
 double mean_work(int64_t tokens, int64_t sequences, int64_t heads, int64_t head_dim) {
@@ -105,7 +107,7 @@ void kv_write(const Stream& stream, const KvWriteArgs& a) {
   const int64_t rows = a.k.dim(0);
   const auto run = HONE_PICK(write_kv);
   const int64_t row_floats = a.to.pages.kv_heads * a.to.pages.head_dim;
-  // A scattered key float costs about a nanosecond.
+  // Writing a float of a key, whose layout is scattered, takes about a nanosecond.
   stream.parallel_for(rows, std::max<int64_t>(1, 16384 / std::max<int64_t>(1, row_floats)),
                       [&](int64_t begin, int64_t end) {
     run({a.k.row<float>(begin), a.v.row<float>(begin), a.k.row_stride, a.v.row_stride,
@@ -126,7 +128,8 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   double keys = 0;
   for (int64_t r = 0; r < rows; ++r) keys += double(a.row_position.as<int32_t>()[r] + 1);
   const double work = 2.0 * keys / double(std::max<int64_t>(1, rows)) * double(heads * a.pages.head_dim);
-  // Rows of one prompt share tiles of up to eight: chunks that are multiples of it keep them together.
+  // Rows of one prompt share tiles of up to eight rows: chunk sizes that are multiples of eight keep tiles
+  // whole.
   stream.parallel_for(rows, (grain_of(work) + 7) / 8 * 8,
                       [&](int64_t begin, int64_t end) { run(block, begin, end); });
 }

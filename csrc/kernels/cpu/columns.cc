@@ -6,13 +6,13 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kShareGrain = 256;  // fewest rows that one thread copies
+constexpr int64_t kShareGrain = 256;  // smallest number of rows that one thread copies
 
 std::byte* row_bytes_at(const TensorView& view, int64_t row) {
   return view.as<std::byte>() + row * view.row_stride * dtype_bytes(view.dtype);
 }
 
-/// Calls move(place in the whole, place in the part, bytes) for every row's share of every group, by part.
+/// Calls move(address in the whole, address in the part, bytes) for each row and group, part by part.
 template <class Move>
 void for_shares(const Stream& stream, const ColumnPartsArgs& args, const Move& move) {
   const int64_t P = args.parts.dim(0), element = dtype_bytes(args.whole.dtype), part_row = args.whole.dim(1) / P * element;

@@ -12,19 +12,19 @@ namespace {
 
 static_assert(kConvTaps == kMostTaps);
 
-// Multiply-adds that make a chunk worth moving to another core (about 10 us).
+// Number of multiply-adds for which a chunk is worth moving to another core (about 10 us).
 constexpr double kDeltaWork = 5e5;
 
 int64_t delta_grain(double work) { return std::max<int64_t>(1, int64_t(kDeltaWork / std::max(work, 1.0))); }
 
-/// This thread's scratch, which grows to the longest sequence seen and is kept.
+/// This thread's scratch. It grows to the longest sequence seen, and is kept until the thread ends.
 float* delta_memory(int64_t floats) {
   thread_local std::vector<float> block;
   if (int64_t(block.size()) < floats) block.resize(size_t(floats));
   return block.data();
 }
 
-/// Common part of both directions: runs, and the inputs of the recurrence.
+/// Computation that forward and backward share: the runs, and the inputs of the recurrence.
 class Forward {
  public:
   Forward(const Stream& stream, const TensorView& x, const DeltaWeights& w, const DeltaRuns& runs, const DeltaSizes& sizes, Arena& scratch)
@@ -41,7 +41,7 @@ class Forward {
   }
 
   int64_t rows() const { return x.dim(0); }
-  /// Calls each(row, run) for every row, divided among the threads.
+  /// Calls each(row, run) for every row, divided among threads.
   template <class Each>
   void for_rows(const Stream& stream, const Each& each) const {
     stream.parallel_for(rows(), delta_grain(8.0 * double(s.channels())), [&](int64_t begin, int64_t end) {
@@ -77,7 +77,7 @@ class Forward {
   float* const* states;
   const int32_t* cu;
   int64_t count;
-  float *taps, *mixed, *gates;  // [taps][channels], [R][channels], [R][2][M]: g | beta
+  float *taps, *mixed, *gates;  // [taps][channels]; [R][channels]; [R][2][M]: g, then beta
 
  private:
   void open_gates(int64_t r) const {
@@ -92,7 +92,7 @@ class Forward {
   }
 };
 
-/// Keeps the last rows of every run for the next call's convolution.
+/// Stores the last rows of every run for the next call's convolution.
 void keep_tails(const Forward& f) {
   const int64_t kept = f.s.taps - 1, width = f.s.channels();
   const size_t bytes = size_t(width) * sizeof(float);
@@ -104,7 +104,7 @@ void keep_tails(const Forward& f) {
   }
 }
 
-/// Writes dx of b and a; adds ddecay and ddt.
+/// Writes dx of columns b and a; adds to ddecay and ddt.
 void gates_grad(const Forward& f, const float* dgates, const DeltaRuleGradArgs& args) {
   const int64_t M = f.s.value_heads, first = f.s.channels() + f.s.values();
   for (int64_t h = 0; h < M; ++h) {
@@ -125,7 +125,8 @@ void gates_grad(const Forward& f, const float* dgates, const DeltaRuleGradArgs& 
   }
 }
 
-/// dx of q, k, v and dconv, given `d`, the gradient of the convolution's output, which is overwritten.
+/// Writes dx of columns q, k and v, and adds to dconv, given `d`, the gradient of the convolution's output,
+/// which is overwritten.
 void convolution_grad(const Stream& stream, const Forward& f, float* d, const DeltaRuleGradArgs& args) {
   const int64_t width = f.s.channels(), taps = f.s.taps;
   const auto slope = HONE_PICK(convolve_slope_row);
@@ -152,7 +153,7 @@ void convolution_grad(const Stream& stream, const Forward& f, float* d, const De
   });
 }
 
-/// dnorm, given the sums [S M, Dv] of every sequence and head.
+/// Adds to dnorm the sums [S M, Dv] of all sequences and heads.
 void norm_grad(const Forward& f, const std::vector<float>& sums, const DeltaWeights& dweights) {
   for (int64_t i = 0; i < f.s.value_dim; ++i) {
     double total = 0;
@@ -197,7 +198,7 @@ void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& a) {
   const auto run = HONE_PICK(delta_grad_rows);
   const auto unit = HONE_PICK(unit_grad_rows);
   const int64_t share = s.value_heads / s.key_heads;
-  // Processes a key head's value heads in sequence: they add to one gradient.
+  // The value heads of a key head are processed in sequence, because they add to one gradient.
   stream.parallel_for(f.count * s.key_heads, delta_grain(4.0 * double(share) * f.head_work()), [&](int64_t begin, int64_t end) {
     for (int64_t item = begin; item < end; ++item) {
       const int64_t of = item / s.key_heads, key = item % s.key_heads, first = f.cu[of], rows = f.cu[of + 1] - first;

@@ -45,7 +45,7 @@ void TeacherRows::begin(const Stream& stream, int64_t first, int64_t count) {
   else linear(stream, {f32(teacher_.hidden.row<float>(first), {count, teacher_.head.k}), teacher_.head, {}, f32(q_, {count, columns_}), false});
 }
 
-/// Measures over the k tokens and the rest, with gaps g = log S - log T and D = sum S g:
+/// Computes the divergence over the k tokens and the rest, with gaps g = log S - log T and D = sum S g:
 /// dD/dz_v = S_v (g of v's token - D) / temperature.
 void TeacherRows::measure_with_rest(int64_t r, const float* z) {
   const int64_t k = teacher_.k();

@@ -12,12 +12,13 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// About 5 us of streaming work, as in rows.cc.
+// Floats of a chunk: about 5 us of streaming work.
 constexpr int64_t kRouteFloats = 32 * 1024;
-// A product of one expert with at least this many operations is divided among threads; smaller ones are distributed
-// whole, in chunks large enough to be worth moving to another core (matmul.cc).
+// A product of one expert with at least kLargeFlops operations is divided among threads. Smaller ones are
+// distributed whole, in chunks of kExpertFlops, which are large enough to be worth moving to another core
+// (matmul.cc).
 constexpr double kLargeFlops = 64e6, kExpertFlops = 4e6;
-// Keeps the sum of weights above 0 if every sigmoid is 0. Source: transformers, modeling_glm4_moe.
+// Keeps the sum of weights above 0 even if every sigmoid is 0. Source: transformers, modeling_glm4_moe.
 constexpr float kLeastSum = 1e-20f;
 
 int64_t route_grain(const Stream& stream, int64_t rows, int64_t width) {
@@ -41,7 +42,7 @@ TensorView some_rows(TensorView view, int64_t first, int64_t count) {
   return view;
 }
 
-/// One row's choice.
+/// Chooses the experts of one row.
 class Choice {
  public:
   Choice(const RouteArgs& args, const float* scores) : how_(args.how), experts_(args.scores.dim(1)), scores_(scores),
@@ -55,7 +56,8 @@ class Choice {
       int64_t best = -1;
       for (int64_t e = 0; e < experts_; ++e) {
         if (taken_[size_t(e)] || (grouped && !open_[size_t(e / size())])) continue;
-        if (best < 0 || value(e) > value(best)) best = e;  // what is not a number is never higher: some expert is found
+        if (best < 0 || value(e) > value(best)) best = e;  // comparisons with NaN are false, so that some
+                                                           // expert is always found
       }
       taken_[size_t(best)] = true;
     }
@@ -95,7 +97,8 @@ class Choice {
   std::vector<bool> taken_, open_;
 };
 
-/// Leaves given experts as they are; returns whether the row would have chosen others, if that is asked.
+/// Chooses a row's experts, or keeps given ones. Returns whether the row would have chosen others than the
+/// given ones, if args.replaced asks for that.
 bool choose_or_keep(const RouteArgs& a, const float* scores, int32_t* experts, std::vector<int32_t>& own) {
   const auto k = int64_t(own.size());
   const bool given = a.given && experts[0] >= 0;
@@ -110,7 +113,7 @@ float sum_of(const float* scores, const int32_t* experts, int64_t k) {
   return sum + kLeastSum;
 }
 
-/// dweights to the gradient of the chosen scores, as `out`.
+/// Converts dweights to `out`, the gradient of the chosen experts' scores.
 void score_gradient(const RouteGradArgs& a, int64_t r, double* out) {
   const int64_t k = a.experts.dim(1);
   const float *const scores = a.scores.row<float>(r), *const dweights = a.dweights.row<float>(r);
@@ -132,7 +135,7 @@ void route_grad_row(const RouteGradArgs& a, int64_t r, std::vector<double>& dsco
   const int32_t* const experts = a.experts.row<int32_t>(r);
   float* const dlogits = a.dlogits.row<float>(r);
   score_gradient(a, r, dscores.data());
-  double mean = 0.0;  // of the softmax
+  double mean = 0.0;  // mean of dscores under the softmax
   for (int64_t j = 0; j < k; ++j) mean += dscores[size_t(j)] * double(scores[experts[j]]);
   for (int64_t e = 0, j = 0; e < E; ++e) {
     const double d = j < k && experts[j] == e ? dscores[size_t(j++)] : 0.0, s = double(scores[e]);
@@ -140,7 +143,7 @@ void route_grad_row(const RouteGradArgs& a, int64_t r, std::vector<double>& dsco
   }
 }
 
-/// Calls each(e) for every expert: side by side where their work is small, which changes no bits.
+/// Calls each(e) for every expert: concurrently if the experts' work is small, which changes no bits.
 template <class Each>
 void for_experts(const Stream& stream, int64_t experts, double flops, const Each& each) {
   const double each_flops = flops / double(experts);
@@ -203,7 +206,7 @@ void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& a) {
 }
 
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& a) {
-  // Columns are divided over threads, not rows: each walks the rows in order.
+  // Columns, not rows, are divided over threads: each thread adds the rows in order.
   const int64_t k = a.pairs.dim(1), N = a.dbias.dim(1), strips = (N + 15) / 16;
   const auto add = HONE_PICK(axpby_row);
   stream.parallel_for(strips, route_grain(stream, strips, 16 * k * (a.last_row - a.first_row)), [&](int64_t begin, int64_t end) {

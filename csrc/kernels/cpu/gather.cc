@@ -9,7 +9,7 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// About 5 us of copying, as in rows.cc.
+// Bytes of a chunk: about 5 us of copying.
 constexpr int64_t kChunkBytes = 128 * 1024;
 
 std::byte* row_at(const TensorView& view, int64_t row) {

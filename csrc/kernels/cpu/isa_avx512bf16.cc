@@ -1,5 +1,5 @@
 #define HONE_ISA avx512bf16
-// Adds to AVX-512's loops the products that have an instruction here.
+// Compiles, in addition to the AVX-512 loops, the bf16 products for which this set has an instruction.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"

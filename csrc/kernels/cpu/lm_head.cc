@@ -11,36 +11,38 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// Logits of a chunk stay in L2; a chunk has enough rows for the GEMM to run at full speed.
+// Logits of a chunk stay in the L2 cache; a chunk has enough rows for the matrix product to run at full
+// speed.
 constexpr int64_t kLogitFloats = 128 * 1024;
 constexpr int64_t kChunkRows = 64;
-// With a large vocabulary neither logits nor weights stay in a cache: every chunk reads W and W^T from memory, and reads and
-// writes dW. A training chunk then has as many rows as one pass of a product over its weights takes.
+// With a large vocabulary neither logits nor weights stay in a cache: every chunk reads W and W^T from
+// memory, and reads and writes dW. A training chunk then has as many rows as one pass of a product over its
+// weights processes.
 constexpr int64_t kLargeVocabulary = 16 * 1024;
 constexpr int64_t kLargeRows = 168;
 
-/// Of sampling.
+/// Rows of a chunk in sampling.
 int64_t chunk_rows(int64_t rows, int64_t vocabulary) {
   const int64_t fitting = kLogitFloats / std::max<int64_t>(1, vocabulary) / kChunkRows * kChunkRows;
   return std::min(rows, std::max(kChunkRows, fitting));
 }
 
-/// The most rows of a chunk in training.
+/// Limit of the rows of a chunk in training.
 int64_t most_training_rows(int64_t rows, int64_t vocabulary) {
   return vocabulary < kLargeVocabulary ? chunk_rows(rows, vocabulary) : std::min(rows, kLargeRows);
 }
 
-/// Likewise, so that the chunks of a large vocabulary are of nearly equal size.
+/// Rows of a chunk in training. For a large vocabulary chunks have nearly equal sizes.
 int64_t training_rows(int64_t rows, int64_t vocabulary) {
   if (rows == 0 || vocabulary < kLargeVocabulary) return chunk_rows(rows, vocabulary);
   const int64_t chunks = (rows + kLargeRows - 1) / kLargeRows;
   return (rows + chunks - 1) / chunks;
 }
 
-/// Rows per parallel chunk: about 10 us at two logits a nanosecond.
+/// Rows that a thread processes at a time: about 10 us at two logits per nanosecond.
 int64_t logit_grain(int64_t vocabulary) { return std::max<int64_t>(1, 16384 / std::max<int64_t>(1, vocabulary)); }
 
-/// The caller's arena, or a private one; releases everything at the end of the scope.
+/// Scratch from the caller's arena, or from its own; releases everything at the end of the scope.
 class Scratch {
  public:
   Scratch(Arena* given, int64_t rows, int64_t vocabulary)
@@ -65,7 +67,7 @@ TensorView rows_of(const TensorView& x, int64_t first, int64_t count) {
   return part;
 }
 
-/// z = h W^T for rows [first, first + count).
+/// Computes z = h W^T for rows [first, first + count).
 TensorView logits_of(const Stream& stream, const TensorView& h, const PackedMatrix& w, int64_t first, int64_t count,
                      float* z) {
   const TensorView out = f32(z, {count, w.n});
@@ -73,7 +75,7 @@ TensorView logits_of(const Stream& stream, const TensorView& h, const PackedMatr
   return out;
 }
 
-/// f(row of the chunk) over a chunk's rows in parallel.
+/// Calls f(row of the chunk) for a chunk's rows in parallel.
 template <class F>
 void each_row(const Stream& stream, int64_t count, int64_t vocabulary, F f) {
   stream.parallel_for(count, logit_grain(vocabulary), [&](int64_t begin, int64_t end) {
@@ -83,7 +85,7 @@ void each_row(const Stream& stream, int64_t count, int64_t vocabulary, F f) {
 
 float inverse_of(float temperature) { return 1.0f / temperature; }
 
-/// log p of one logit; both ops call this function, so that they agree to the bit.
+/// Log-prob of one logit; statistics and sampling both call this function, so that they agree to the bit.
 float logprob_of(const RowStatistics& s, float z, float inverse_temperature) {
   return float(double(z * inverse_temperature - s.maximum) - std::log(s.total));
 }
@@ -96,7 +98,7 @@ bool truncates(const SamplingParams& p, int64_t vocabulary) {
   return (p.top_k > 0 && p.top_k < p.drawn_of(vocabulary)) || p.top_p < 1.0f || p.min_p > 0.0f;
 }
 
-/// A row's statistics, which are finite, and its sampling parameters.
+/// A row with finite statistics, its statistics and its sampling parameters.
 struct TruncatedRow {
   float* z;
   int64_t n;
@@ -107,17 +109,17 @@ struct TruncatedRow {
   double weight(int32_t id) const { return std::exp(double(z[id] * inverse_temperature - sums.maximum)); }
 };
 
-/// Order by likelihood; of equal logits the smaller id is likelier.
+/// Order of ids by likelihood: if logits are equal, the smaller id counts as likelier.
 struct Below {
   const float* z;
   bool operator()(int32_t a, int32_t b) const { return z[a] < z[b] || (z[a] == z[b] && a > b); }
 };
 
-/// The ids of a row whose log-probs are at most `depth` below the greatest, by likelihood: a heap with the likeliest on
-/// top, from which only the requested ones are popped.
+/// The ids of a row whose log-probs are at most `depth` below the greatest, in order of likelihood: a heap
+/// with the likeliest on top, from which only the requested ids are popped.
 class Likeliest {
  public:
-  /// ids: scratch for the row's length.
+  /// ids: scratch with one entry per logit of the row.
   Likeliest(const TruncatedRow& row, double depth, int32_t* ids) : below_{row.z}, ids_(ids) {
     const double least = row.sums.maximum - depth;
     for (int64_t v = 0; v < row.n; ++v) {
@@ -128,7 +130,7 @@ class Likeliest {
     std::make_heap(ids_, ids_ + left_, below_);
   }
   int64_t count() const { return count_; }
-  /// The i-th, from 0.
+  /// The i-th likeliest id; i counts from 0.
   int32_t at(int64_t i) {
     while (left_ > count_ - 1 - i) std::pop_heap(ids_, ids_ + left_--, below_);
     return ids_[count_ - 1 - i];
@@ -137,10 +139,11 @@ class Likeliest {
  private:
   Below below_;
   int32_t* ids_;
-  int64_t count_ = 0, left_ = 0;  // ids_[left_..count_) are popped: the last popped lies lowest
+  int64_t count_ = 0, left_ = 0;  // ids_[left_..count_) were popped; the last popped id is at the lowest
+                                  // index
 };
 
-/// Number of ids kept by the truncation; 0 if the collected ids do not determine it.
+/// Number of ids that the truncation keeps; 0 if the collected ids are too few to tell.
 int64_t kept_of(const TruncatedRow& row, Likeliest& likeliest) {
   const SamplingParams& p = row.params;
   const int64_t most = p.top_k > 0 ? std::min<int64_t>(p.top_k, row.n) : row.n, at_hand = likeliest.count();
@@ -158,9 +161,10 @@ int64_t kept_of(const TruncatedRow& row, Likeliest& likeliest) {
   return most <= at_hand ? most : 0;
 }
 
-/// Sets logits outside the kept set to -inf. ids: scratch of the row's length.
+/// Sets logits outside the kept set to -inf. ids: scratch with one entry per logit of the row.
 void truncate_row(const TruncatedRow& row, int32_t* ids) {
-  // The kept ids are a prefix by likelihood; in a trained model's row it ends far above the tail.
+  // The kept ids are the likeliest ones; in a trained model's rows they end far above the unlikely ids, so
+  // few ids suffice.
   for (const double depth : {16.0, 64.0, double(INFINITY)}) {
     Likeliest likeliest(row, depth, ids);
     const int64_t kept = kept_of(row, likeliest);
@@ -182,13 +186,14 @@ struct Draw {
   float logprob, entropy;
 };
 
-/// One token from one row of logits, which are overwritten if the row is truncated. ids: null if it is not.
+/// Samples one token from a row of logits, which are overwritten if the row is truncated. ids: null if it is
+/// not.
 Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleKey& key, int32_t* ids) {
   const bool greedy = params.temperature == 0.0f;
   const float inverse = greedy ? 1.0f : inverse_of(params.temperature);
   RowStatistics s;
   HONE_PICK(row_statistics)(z, n, inverse, &s);
-  // A non-finite row is not truncated: its log-prob must show that.
+  // A row with non-finite logits is not truncated: its log-prob must show that it is non-finite.
   const int64_t drawn = params.drawn_of(n);
   if (!greedy && ids && std::isfinite(s.total)) {
     RowStatistics sums = s;
@@ -200,7 +205,8 @@ Draw sample_row(float* z, int64_t n, const SamplingParams& params, const SampleK
   return {token, logprob_of(s, z[token], inverse), entropy_of(s)};
 }
 
-/// row: capped logits, with ids a scratch of its length.
+/// Writes the k likeliest tokens of a row. row: logits after the soft cap; ids: scratch with one entry per
+/// logit.
 void top_of_row(const float* row, const RowStatistics& s, float inverse, const LmHeadTopArgs& a, int64_t r, int32_t* ids) {
   const int64_t k = a.ids.dim(1);
   std::iota(ids, ids + a.w.n, 0);

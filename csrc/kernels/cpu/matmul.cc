@@ -11,17 +11,18 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// A chunk is worth moving to another core if it has about 20 us of work, at 200 GFLOP/s.
+// Operations of a chunk that is worth moving to another core: about 20 us at 200 GFLOP/s.
 constexpr double kChunkFlops = 4e6;
-// Claimed chunks per thread: enough that a helper that starts late costs little.
+// Chunks per thread: enough that a helper thread that starts late costs little.
 constexpr int64_t kChunksPerThread = 4;
-// With fewer rows a split by rows would read the weights too often.
+// With fewer rows, splitting by rows would read the weights too often.
 constexpr int64_t kMinRows = 84;
-// Weights beyond this come from memory: a product of so few rows that one pass over them suffices reads them once, by columns.
+// Weights larger than this are read from memory: a product with so few rows that one pass over the weights
+// suffices reads them once, by columns.
 constexpr int64_t kCacheBytes = 4 << 20;
 constexpr int64_t kOnePassRows = 168;
 
-/// Units per chunk when `units` of `flops` each are split over the stream's threads.
+/// Units per chunk when `units` units of `flops` operations each are split over the stream's threads.
 int64_t grain_of(const Stream& stream, int64_t units, double flops, int64_t least) {
   if (stream.threads() == 1) return units;
   const int64_t by_threads = units / (stream.threads() * kChunksPerThread);
@@ -33,7 +34,8 @@ struct PackingFree {
   void operator()(float* p) const { ::operator delete(p, std::align_val_t{64}); }
 };
 
-/// One block per thread, allocated at its first product and kept; unused pages are never touched.
+/// This thread's packing buffer, allocated at its first product and kept; pages that are never used are never
+/// touched.
 float* packing_scratch() {
   thread_local std::unique_ptr<float, PackingFree> block;
   if (!block) {
@@ -44,7 +46,7 @@ float* packing_scratch() {
   return block.get();
 }
 
-/// Pairs whose products and sums round, tie, vanish and overflow, sixteen at a time.
+/// Test cases for the bf16 instruction: sixteen pairs whose products and sums round, tie, vanish or overflow.
 struct PairCases {
   uint32_t a[16], b[16];
   float sums[16];
@@ -63,7 +65,7 @@ struct PairCases {
 }
 
 /// Transposes a square between two panels: out [rows][32] is the transpose of from [columns][32], with zeros
-/// beyond `columns`. In both, `Together` rows are interleaved, the first in the highest bits.
+/// beyond `columns`. In both, groups of `Together` rows are interleaved, the first in the highest bits.
 template <class T, int Together>
 void turn_square(const T* from, int64_t columns, int64_t rows, T* out) {
   const auto at = [](int64_t row, int64_t column) { return (row / Together * kPanel + column) * Together + (Together - 1 - row % Together); };
@@ -72,7 +74,7 @@ void turn_square(const T* from, int64_t columns, int64_t rows, T* out) {
   }
 }
 
-/// Writes a panel of `out` from rows of all panels of `from`.
+/// Writes one panel of `out` from rows of all panels of `from`.
 template <class T, int Together>
 void turn_panel(const PackedMatrix& from, const PackedMatrix& out, int64_t panel) {
   const auto depth = [](int64_t k) { return (k + Together - 1) / Together * Together; };
@@ -83,7 +85,7 @@ void turn_panel(const PackedMatrix& from, const PackedMatrix& out, int64_t panel
   for (int64_t n = 0; n < from.n; n += kPanel, source += depth(from.k) * kPanel, to += kPanel * kPanel) {
     turn_square<T, Together>(source, columns, std::min(kPanel, from.n - n), to);
   }
-  if constexpr (Together == 2) {  // an odd last row has -0 beside it, as pack_matrix writes
+  if constexpr (Together == 2) {  // an odd last row is paired with -0, as pack_matrix does
     if (out.k % 2) for (int64_t i = 0; i < kPanel; ++i) begin[(out.k / 2 * kPanel + i) * 2] = T(0x8000);
   }
 }
@@ -96,7 +98,7 @@ void add_bias_gradient(const LinearGradWeightArgs& a) {
 
 bool instruction_gives_our_bits() {
 #if defined(__aarch64__)
-  return false;  // its BFDOT rounds differently
+  return false;  // arm64's BFDOT rounds differently
 #else
   for (uint32_t seed = 0; seed < 64; ++seed) {
     PairCases by_instruction = pair_cases(seed), by_steps = by_instruction;
@@ -111,7 +113,7 @@ bool instruction_gives_our_bits() {
 void pack_matrix(const Stream& stream, const PackMatrixArgs& a) {
   const int64_t panels = (a.out.n + kPanel - 1) / kPanel;
   const auto run = a.out.arithmetic == Arithmetic::kBF16 ? HONE_PICK_BF16(pack_bf16_block) : HONE_PICK(pack_block);
-  // A packed float costs about as much as 64 multiply-adds.
+  // Packing a float costs about as much as 64 multiply-adds.
   stream.parallel_for(panels, grain_of(stream, panels, 128.0 * double(kPanel * a.out.k), 1),
                       [&](int64_t first, int64_t last) {
                         run({a.w.as<float>(), a.w.row_stride, a.transpose, a.out.panels,
@@ -145,7 +147,8 @@ void linear(const Stream& stream, const LinearArgs& a) {
   }
   const int64_t panels = (n + kPanel - 1) / kPanel;
   const double flops_per_panel = 2.0 * double(m) * double(kPanel) * double(k);
-  // Every chunk reads all of x: where there are columns enough it reads at least as much of W.
+  // Every chunk reads all of x; if there are enough columns, chunks are so large that they read at least as
+  // much of W.
   const int64_t least = std::min((m + kPanel - 1) / kPanel, panels / stream.threads());
   stream.parallel_for(panels, grain_of(stream, panels, flops_per_panel, least), [&](int64_t begin, int64_t end) {
     block(0, m, begin * kPanel, std::min(end * kPanel, n) - begin * kPanel);
@@ -162,7 +165,7 @@ void linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& a) {
          a.dw.row<float>(row) + column, a.dw.row_stride, m, rows, columns, packing_scratch()});
   };
   const double flops = 2.0 * double(m) * double(n) * double(k);
-  // Chunks along the longer side: each packs the whole of the shorter one again.
+  // Chunks divide the longer side: each packs the whole shorter side again.
   if (n >= k) {
     const int64_t strips = (n + 11) / 12;
     return stream.parallel_for(strips, grain_of(stream, strips, flops / double(strips), 2),

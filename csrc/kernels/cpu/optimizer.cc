@@ -11,9 +11,11 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kElements = 16384;  // per chunk: at least 10 us, as five arrays come from L3
-constexpr int64_t kSquareParts = 8;    // a symmetric product is computed in this many strips of columns
-constexpr int64_t kChange = 1 << 16;   // size of pieces in which old values are kept, so that they stay in cache
+constexpr int64_t kElements = 16384;  // elements per chunk: at least 10 us, since five arrays are read from
+                                      // the L3 cache
+constexpr int64_t kSquareParts = 8;    // number of column strips in which a symmetric product is computed
+constexpr int64_t kChange = 1 << 16;   // elements for which old values are kept at a time, so that they stay
+                                       // in the cache
 
 /// y = a x + b y over n elements.
 void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {
@@ -21,7 +23,7 @@ void combine(const Stream& stream, float* y, const float* x, float a, float b, i
   stream.parallel_for(n, kElements, [&](int64_t begin, int64_t end) { run(y + begin, x + begin, a, b, end - begin); });
 }
 
-/// out [columns, rows] = in [rows, columns]^T, in squares that stay in L1.
+/// out [columns, rows] = in [rows, columns]^T, in squares that stay in the L1 cache.
 void transpose(const float* in, int64_t rows, int64_t columns, float* out) {
   constexpr int64_t kSide = 32;
   for (int64_t i = 0; i < rows; i += kSide) {
@@ -49,8 +51,8 @@ struct NewtonSchulz {
     return std::max(packed_bytes({}, r, c, DType::kF32), packed_bytes({}, c, r, DType::kF32));
   }
 
-  /// out [r, r] = left left^T for left [r, k], which may be symmetric itself. An element above the diagonal would add
-  /// up the same products in the same order as its mirror image, so it is copied from that.
+  /// out [r, r] = left left^T for left [r, k], which may be symmetric. An element above the diagonal would be
+  /// the same sum, in the same order, as its mirror image, so it is copied.
   void square(const Stream& stream, const float* left, int64_t k, bool symmetric, float* out) const {
     pack_matrix(stream, {f32(left, {r, k}), symmetric, {r, k, DType::kF32, panels}});
     const int64_t side = (r / kSquareParts + kPanel) / kPanel * kPanel;
@@ -63,7 +65,7 @@ struct NewtonSchulz {
     HONE_PICK(mirror_block)(out, r);
   }
 
-  /// X <- a X + (b G + c G^2) X, G = X X^T (symmetric).
+  /// X <- a X + (b G + c G^2) X, with the symmetric G = X X^T.
   void step(const Stream& stream) {
     square(stream, x, c, false, gram);
     square(stream, gram, r, true, poly);
@@ -135,7 +137,7 @@ void update(const Stream& stream, const AdamWArgs& a, float grad_scale, int64_t 
   });
 }
 
-/// Sum of (now - before)^2; `before` is overwritten with the differences.
+/// Sum of (now - before)^2; overwrites `before` with the differences.
 double squared_change(const Stream& stream, const float* now, float* before, int64_t n) {
   stream.parallel_for(n, kElements, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) before[i] = now[i] - before[i];

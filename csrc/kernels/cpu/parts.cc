@@ -7,8 +7,8 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kFloatGrain = 16384;  // fewest elements per thread
-constexpr int64_t kBlockGrain = 4;      // fewest blocks per thread
+constexpr int64_t kFloatGrain = 16384;  // smallest number of elements per thread
+constexpr int64_t kBlockGrain = 4;      // smallest number of blocks per thread
 static_assert(kSquaresBlock == kStrip);
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace hone::kernels::cpu {
 namespace {
 
-/// Loss of tokens [begin, end), which are sequence i; writes all per-token outputs.
+/// Loss of sequence i, whose tokens are [begin, end); writes all per-token outputs.
 double sequence_loss(const PolicyTokens& p, int64_t i, int64_t begin, int64_t end) {
   int64_t n = 0;
   double log_ratio_sum = 0, log_gap_sum = 0;

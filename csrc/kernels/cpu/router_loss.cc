@@ -7,13 +7,13 @@
 namespace hone::kernels::cpu {
 namespace {
 
-/// One sequence's rows [first, last).
+/// The auxiliary losses of one sequence's rows [first, last).
 class SequenceRows {
  public:
   SequenceRows(const RouterLossArgs& args, int64_t first, int64_t last)
       : a_(args), first_(first), last_(last), experts_(args.logits.dim(1)), p_(size_t(experts_)), slope_(size_t(experts_), 0.0) {}
 
-  /// Adds the gradient; returns the loss.
+  /// Adds the gradient to dlogits; returns the loss.
   double add() {
     if (first_ == last_) return 0.0;
     count();
@@ -25,7 +25,7 @@ class SequenceRows {
  private:
   double rows() const { return double(last_ - first_); }
 
-  /// slope_e: what p_re of each row is multiplied by.
+  /// Counts the rows of each expert. slope_e is the factor of each row's p_re in the balance loss.
   void count() {
     const double each = a_.balance_coef * double(experts_) / (rows() * rows());
     for (int64_t r = first_; r < last_; ++r) {
@@ -42,7 +42,7 @@ class SequenceRows {
     for (int64_t e = 0; e < experts_; ++e) balance += slope_[size_t(e)] * p_[size_t(e)];
     for (int64_t e = 0; e < experts_; ++e) {
       const double p = p_[size_t(e)], x = double(logits[e]);
-      // of p_e = s_e / sum s: ds_e / s_e is 1 - s_e where s is a sigmoid, 1 where it is an exponential
+      // derivative of p_e = s_e / sum s: ds_e / s_e is 1 - s_e if s is a sigmoid, 1 if it is an exponential
       const double own = a_.sigmoid ? 1.0 / (1.0 + std::exp(x)) : 1.0;
       double d = p * own * (slope_[size_t(e)] - balance);
       if (z != 0.0) d += 2.0 * z * lse * std::exp(x - lse);

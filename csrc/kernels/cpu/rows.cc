@@ -11,7 +11,8 @@
 namespace hone::kernels::cpu {
 namespace {
 
-// About 5 us of streaming work, below which handing a chunk to another core costs more than it saves.
+// Floats of a chunk: about 5 us of streaming work; for less, handing a chunk to another core costs more than
+// it saves.
 constexpr int64_t kChunkFloats = 32 * 1024;
 
 int64_t row_grain(const Stream& stream, int64_t rows, int64_t width) {
@@ -43,8 +44,8 @@ void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& a) {
 }
 
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& a) {
-  // Columns are split over threads, not rows: each thread walks every token in order, so no two write to the same
-  // place.
+  // Columns, not rows, are split over threads: each thread processes every token in order, so that no two
+  // threads write to the same place.
   const int64_t rows = a.ids.dim(0), width = a.dtable.dim(1);
   const int64_t strips = (width + 15) / 16, grain = std::max<int64_t>(2, row_grain(stream, strips, 16 * rows));
   const auto run = HONE_PICK(scatter_add_rows);

@@ -5,10 +5,10 @@
 namespace hone::kernels::cpu {
 namespace {
 
-/// About 10 us of products.
+/// Products of a chunk: about 10 us.
 constexpr int64_t kWork = 1 << 16;
 
-/// Common part of both directions: products, taps by row, and the run of a row.
+/// Computation that forward and backward share: products b x, taps by row, and the run of each row.
 class Rows {
  public:
   Rows(const Stream& stream, const TensorView& x, const TensorView& conv, const TensorView& cu_rows, float* const* states, Arena& scratch)
@@ -24,7 +24,7 @@ class Rows {
     });
   }
 
-  /// Calls each(row, run) for every row, divided among the threads.
+  /// Calls each(row, run) for every row, divided among threads.
   template <class Each>
   void for_rows(const Stream& stream, const Each& each) const {
     stream.parallel_for(x_.dim(0), std::max<int64_t>(1, kWork / (taps * channels)), [&](int64_t begin, int64_t end) {
@@ -39,13 +39,13 @@ class Rows {
   const float* close(int64_t r) const { return x_.row<float>(r) + channels; }      // c
   const float* value(int64_t r) const { return x_.row<float>(r) + 2 * channels; }  // x
   const float* tap(int64_t j) const { return turned_ + j * channels; }
-  /// b x of the row that tap j reads for row r; null before the beginning.
+  /// b x of the row that tap j reads for row r; null before the sequence begins.
   const float* read(int64_t r, int64_t of, int64_t j) const {
     const int64_t from = r - (taps - 1) + j;
     if (from >= cu[of]) return products_ + from * channels;
     return states_ ? states_[of] + (from - cu[of] + taps - 1) * channels : nullptr;
   }
-  /// out = sum over the taps, ascending.
+  /// out = sum over the taps, in ascending order.
   void convolve(int64_t r, int64_t of, float* out) const {
     std::fill_n(out, channels, 0.0f);
     for (int64_t j = 0; j < taps; ++j) {
@@ -53,7 +53,7 @@ class Rows {
       for (int64_t c = 0; in && c < channels; ++c) out[c] += w[c] * in[c];
     }
   }
-  /// Keeps the last rows of every run for the next call.
+  /// Stores the last rows of every run for the next call.
   void keep_tails() const {
     for (int64_t of = 0; of < count; ++of) {
       const int64_t kept = taps - 1, rows = cu[of + 1] - cu[of], old = std::max<int64_t>(0, kept - rows);
@@ -73,7 +73,7 @@ class Rows {
   float *turned_, *products_;  // [taps][C], [R][C]
 };
 
-/// Adds dconv, given `d`, the gradient of the convolution's output.
+/// Adds to dconv, given `d`, the gradient of the convolution's output.
 void taps_grad(const Stream& stream, const Rows& rows, const float* d, const TensorView& dconv) {
   const int64_t R = rows.cu[rows.count], C = rows.channels, taps = rows.taps;
   stream.parallel_for(C, std::max<int64_t>(16, kWork / std::max<int64_t>(1, R * taps)), [&](int64_t begin, int64_t end) {

@@ -1,5 +1,5 @@
-// Packed forward attention with mma.sync: 128 query rows of one head per block (64 if a block cannot have the shared
-// memory), 16 per warp. Each block reads keys and values once; only the diagonal's tiles are masked.
+// Packed forward attention with mma.sync: 128 query rows of one head per block (64 if a block cannot get the
+// shared memory), 16 per warp. Each block reads keys and values once; only tiles on the diagonal are masked.
 #include "kernels/cuda/attention.h"
 
 #include "core/cuda/launch.cuh"
@@ -33,7 +33,8 @@ void launch_packed(const Stream& stream, int64_t tokens, int64_t heads, const Pa
               args);
 }
 
-/// True if a block may have this much shared memory: 163 KB on 8.0, 227 KB on 9.0, but 99 KB on 8.6, 8.9 and 12.0.
+/// True if a block may have this much shared memory: 163 KB on sm_80, 227 KB on sm_90, but 99 KB on sm_86,
+/// sm_89 and sm_120.
 bool fits(size_t shared_bytes) {
   return shared_bytes <= size_t(::hone::cuda::device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }

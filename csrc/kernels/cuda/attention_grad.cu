@@ -1,6 +1,6 @@
-// Gradient of packed attention without atomics: one pass over query tiles gives dq, one over key tiles gives dk and dv.
-// Both recompute the probabilities from the forward's lse: seven products instead of five buy determinism without a
-// buffer of f32 sums.
+// Gradient of packed attention without atomics: one kernel over query tiles computes dq, another over key
+// tiles dk and dv. Both recompute the probabilities from the forward's lse. This takes seven products instead
+// of five, and gives determinism without a buffer of f32 sums.
 #include "kernels/cuda/attention.h"
 
 #include "core/cuda/launch.cuh"
@@ -22,7 +22,8 @@ __device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, b
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// Adds dq of 64 rows of a head from one tile of keys, as many keys at a time as registers allow.
+/// Adds to dq of 64 rows of a head the contribution of one tile of keys, as many keys at a time as registers
+/// allow.
 template <int kDim>
 __device__ __forceinline__ void grad_queries_tile(const PackedGrad& a, const GradRows<kDim>& rows, const bf16* keys,
                                                   const bf16* values, int base, float (&dq)[kDim / 8][4]) {
@@ -68,7 +69,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
     bf16* const here = shared + stage * 2 * kTile;
     bf16* const next = shared + (1 - stage) * 2 * kTile;
     cp_async_wait<0>();
-    __syncthreads();  // this tile has arrived, and no thread reads the other pair any more
+    __syncthreads();  // the tile has arrived, and no thread still reads the other pair of tiles
     if (t < last_tile) load_tile<kDim, kThreads>(keys, (t + 1) * kTileKeys, low, high, a.dim, next, next + kTile);
     grad_queries_tile<kDim>(a, rows, here, here + kTile, t * kTileKeys, dq);
   }
@@ -77,8 +78,8 @@ __global__ void __launch_bounds__(kThreads) attention_grad_queries_kernel(Packed
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
 
-/// Adds dk and dv of a warp's 16 keys, whose values are in a tile, from one tile of queries, 16 rows at a
-/// time. All products are transposed.
+/// Adds to dk and dv of a warp's 16 keys, whose values are in a tile, the contribution of one tile of
+/// queries, 16 rows at a time. All products are transposed.
 template <int kDim>
 __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32_t (&k)[kDim / 16][4],
                                                const bf16* values, const bf16* queries, const bf16* douts,
@@ -105,7 +106,8 @@ __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32
   }
 }
 
-/// Elements of one stage of the key pass: a tile of queries, one of output gradients, and their rows' terms.
+/// Elements of one stage of the kernel for dk and dv: a tile of queries, one of output gradients, and their
+/// rows' terms.
 template <int kDim>
 inline constexpr int kStageElements = 2 * kTileRows * kDim + kTileRows * int(sizeof(RowTerms) / sizeof(bf16));
 
@@ -123,7 +125,8 @@ __device__ __forceinline__ void load_queries(const PackedGrad& a, const TileOfSe
   reinterpret_cast<RowTerms*>(stage + 2 * kTileRows * kDim)[threadIdx.x] = terms;
 }
 
-/// Computes dk and dv of 64 keys of a key head from the rows that see them, ascending in head, then row.
+/// Computes dk and dv of 64 keys of a key head from the rows that attend to them, ascending in head, then
+/// row.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGrad a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
@@ -137,7 +140,8 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   const int64_t column = int64_t(kv_head) * a.dim;
   const PackedRows keys{a.k + tile.start * a.k_stride + column, a.v + tile.start * a.v_stride + column, a.k_stride,
                         a.v_stride};
-  // The keys pass through a stage that is not needed yet and then stay in registers; the values stay in shared memory.
+  // The keys pass through a stage that is not in use yet, and then stay in registers; the values stay in
+  // shared memory.
   load_tile<kDim, kThreads>(keys, tile.first_row, tile.first_row, last_key, a.dim, stage(1), shared);
   load_queries<kDim>(a, tile, kv_head * a.group, tile.first_row, high, stage(0));
   const int key = tile.first_row + int(threadIdx.x) / 32 * 16 + int(threadIdx.x) % 32 / 4;
@@ -153,7 +157,7 @@ __global__ void __launch_bounds__(kThreads) attention_grad_keys_kernel(PackedGra
   for (int step = 0; step < steps; ++step) {
     const bf16* const here = stage(step);
     cp_async_wait<0>();
-    __syncthreads();  // this stage has arrived, and no thread reads the previous one any more
+    __syncthreads();  // the stage has arrived, and no thread still reads the previous one
     if (step + 1 < steps) {
       load_queries<kDim>(a, tile, kv_head * a.group + (step + 1) / tiles,
                          tile.first_row + (step + 1) % tiles * kTileRows, high, stage(step + 1));

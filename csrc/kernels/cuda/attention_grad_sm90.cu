@@ -1,8 +1,9 @@
-// Gradient of packed attention on Hopper: the two passes of attention_grad.cu, with the same sums in the same order, by
-// wgmma. A block has 128 lines: query rows in the pass for dq, keys in the one for dk and dv. One warp uses the copy
-// engine to fill a ring with tiles of the other side; two groups of four warps process 64 lines each with them. The
-// lines are the rows of the scores in both passes (the second multiplies keys with queries), so the weights computed
-// from them are, in registers, the left operand of the next product: only tiles pass through shared memory.
+// Gradient of packed attention on Hopper: the two kernels of attention_grad.cu, with sums in the same order,
+// by wgmma. A block has 128 lines: query rows in the kernel for dq, keys in the kernel for dk and dv. One
+// warp lets the copy engine (TMA) fill a ring with tiles of the other side; two groups of four warps process
+// 64 lines each with these tiles. Lines are the rows of the scores in both kernels (the second multiplies
+// keys with queries), so that the weights computed from scores are, in registers, the left operand of the
+// next product: only tiles pass through shared memory.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_grad.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
@@ -14,18 +15,18 @@ namespace {
 
 constexpr int kGroups = 2, kGroupLines = 64, kBlockLines = kGroups * kGroupLines;
 constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
-constexpr int kOwnTiles = 2 * kGroups;  // keys and values of each group, in the pass for dk and dv
+constexpr int kOwnTiles = 2 * kGroups;  // keys and values of each group, in the kernel for dk and dv
 
-/// Shared memory of a block: a ring of stages, the i-th in place i % kStages. A stage is two tiles (keys and values, or
-/// queries and output gradients) and, for queries, their rows' lse and delta.
+/// Shared memory of a block: a ring of stages, of which stage i is in slot i % kStages. A stage is two tiles
+/// (keys and values, or queries and output gradients) and, for queries, their rows' lse and delta.
 template <int kDim>
 struct Layout {
   static constexpr uint32_t kTile = kTileBytes<kDim>, kStage = 2 * kTile;
   static constexpr int kTerms = 2 * kTileKeys;
   unsigned char *own, *stages;
   float* terms;
-  uint64_t *full, *empty;  // a stage's barriers
-  uint64_t *landed;        // ends when the copies to a stage have arrived, before readers get it
+  uint64_t *full, *empty;  // one of each per slot
+  uint64_t *landed;        // ends when the copies to a stage have arrived, before readers are told
   uint64_t *own_landed;
 
   static constexpr size_t bytes(int own_tiles) {
@@ -42,7 +43,7 @@ struct Layout {
   __device__ __forceinline__ void make_barriers() const {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kStages; ++i) {
-        barrier_init(&full[i], 2);  // one for the copies, one for the copying warp's own writes
+        barrier_init(&full[i], 2);  // one arrival for the copies, one for the copying warp's own writes
         barrier_init(&empty[i], kConsumers / 32);
       }
       barrier_init(landed, 1);
@@ -64,12 +65,14 @@ struct Layout {
   }
 };
 
-/// The bodies are traps without wgmma: such a device never calls them (attention_uses_wgmma).
+/// On devices without wgmma the kernels' bodies are traps; they are never launched there
+/// (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-// ---- what lines see ------------------------------------------------------------------------------------
+// ---- which columns lines attend to -------------------------------------------------------------------
 
-/// Columns that a line sees, none if first > last: keys of a query row, or rows of a key. Both ends ascend with the line.
+/// The columns that a line interacts with (first > last: none): keys of a query row, or rows of a key. Both
+/// ends ascend with the line.
 struct Sight { int first, last; };
 
 __device__ __forceinline__ Sight keys_of(int row, int window) { return {first_key(row, window), row}; }
@@ -77,10 +80,10 @@ __device__ __forceinline__ Sight rows_of(int key, int window, int length) {
   return {key, last_row(key, window, length)};
 }
 
-/// The columns of a 64-column tile that 64 lines attend to.
+/// Which columns of a 64-column tile a group's 64 lines interact with.
 struct GroupSight {
-  Sight any, every;  // columns that some line sees, and that all do
-  KeyRange lane;     // of the lane's own two lines
+  Sight any, every;  // columns of any line; columns of every line
+  KeyRange lane;     // columns of the lane's own two lines
 
   template <class SightOf>
   __device__ __forceinline__ GroupSight(int first, int length, int lane_line, const SightOf& of) {
@@ -100,20 +103,22 @@ struct GroupSight {
   __device__ __forceinline__ bool covered(int base) const {
     return base >= every.first && base + kTileKeys - 1 <= every.last;
   }
-  /// Unseen scores of columns base .. base + 63 become -inf: then p is 0, and ds too, because all slopes are finite.
+  /// Sets scores of columns base .. base + 63 that a line does not interact with to -inf: p is then 0, and so
+  /// is ds, because all slopes are finite.
   __device__ __forceinline__ void mask(int base, float (&p)[8][4]) const {
     if (!covered(base)) mask_scores(base, lane, p);
   }
 };
 
-/// First of the lane's two lines.
+/// Index of the first of the lane's two lines.
 __device__ __forceinline__ int lane_line(int first) {
   return first + int(threadIdx.x) / 32 % 4 * 16 + int(threadIdx.x) % 32 / 4;
 }
 
 // ---- the warp that copies ------------------------------------------------------------------------------
 
-/// Starts copying rows [row, row + 64) of two matrices to the i-th stage; the first `own` are the sequence's.
+/// Starts copying rows [row, row + 64) of two matrices to stage i; the first `own` rows belong to the
+/// sequence.
 template <int kDim>
 __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const CUtensorMap& a, const CUtensorMap& b,
                                             int column, int row, int own) {
@@ -127,8 +132,9 @@ __device__ __forceinline__ void start_stage(const Layout<kDim>& at, int i, const
   copy_tile<kDim>(at.tile(i, 1), b, column, row, barrier);
 }
 
-/// Releases the stage to the readers. If a sequence ends inside the tile, rows of the next one follow; a p or ds of 0
-/// would not cancel them if they are not finite, so they are replaced by zeros. `ended` counts such tiles.
+/// Passes a stage to the readers. If a sequence ends inside the tile, rows of the next sequence follow; if
+/// they are not finite, a p or ds of 0 would not cancel them, so they are replaced by zeros. `ended` counts
+/// such tiles.
 template <int kDim>
 __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int own, int ended) {
   const int lane = int(threadIdx.x) % 32;
@@ -140,7 +146,7 @@ __device__ __forceinline__ void finish_stage(const Layout<kDim>& at, int i, int 
   if (lane == 0) barrier_arrive(&at.full[i % kStages]);
 }
 
-/// Waits until only kUnderWay products run; the one that writes `x` has then ended.
+/// Waits until at most kUnderWay products run; the product that writes `x` has then ended.
 template <int kUnderWay>
 __device__ __forceinline__ void await(float (&x)[8][4]) {
   wgmma_wait<kUnderWay>();
@@ -149,9 +155,10 @@ __device__ __forceinline__ void await(float (&x)[8][4]) {
 
 // ---- dq ------------------------------------------------------------------------------------------------
 
-/// A group takes 64 rows of a head through `tiles` tiles of keys and values. It multiplies the ds of a tile
-/// with the tile's keys while the next tile's scores are computed, so it holds a stage one tile longer (and
-/// at most one more that no row here sees). While one group computes, the other one multiplies.
+/// Processes 64 rows of a head, by one group, over `tiles` tiles of keys and values. The group multiplies the
+/// ds of a tile with the tile's keys while it computes the next tile's scores, so it holds a stage one tile
+/// longer (and at most one more that no row here attends to). While one group computes, the other one
+/// multiplies.
 template <int kDim>
 __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                           int head, int first_tile, int tiles) {
@@ -163,7 +170,7 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
   float dq[kDim / 8][4], p[8][4], ds[8][4];
   uint32_t left[4][4];
   clear(dq);
-  int held = -1;  // the stage whose keys a product still reads
+  int held = -1;  // the stage whose keys a running product still reads
   for (int i = 0; i < tiles; ++i) {
     const int base = (first_tile + i) * kTileKeys;
     at.wait_full(i);
@@ -200,7 +207,7 @@ __device__ __forceinline__ void walk_keys(const Layout<kDim>& at, const PackedGr
 
 #endif
 
-/// Blocks with the most keys start first: a sequence's last rows, all heads of them together.
+/// Blocks with the most keys start first: the last rows of a sequence, with all their heads.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
     attention_grad_queries_sm90_kernel(const __grid_constant__ CUtensorMap k, const __grid_constant__ CUtensorMap v,
@@ -228,7 +235,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     walk_keys(at, a, tile, head, first_tile, tiles);
   }
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 
@@ -236,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 1)
 
 // ---- dk, dv --------------------------------------------------------------------------------------------
 
-/// Run by the copying warp: copies the block's keys and values, then for each head the tiles of rows.
+/// Run by the copying warp: copies the block's keys and values, then, for each head, the tiles of rows.
 template <int kDim>
 __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles, const CUtensorMap& q, const CUtensorMap& k,
@@ -266,8 +273,9 @@ __device__ __forceinline__ void fill_queries(const Layout<kDim>& at, const Packe
   }
 }
 
-/// A group takes 64 keys through those tiles, as in walk_keys. p becomes an operand only once ds is complete,
-/// too: while a product runs, ptxas does not allow writes to the registers of a later one.
+/// Processes 64 keys, by one group, over the tiles of rows, as walk_keys does for rows. p is converted to an
+/// operand only when ds is complete too: while a product runs, ptxas does not allow writes to the registers
+/// of a later product.
 template <int kDim>
 __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const PackedGrad& a, const TileOfSequence& tile,
                                              int kv_head, int tiles) {
@@ -325,7 +333,7 @@ __device__ __forceinline__ void walk_queries(const Layout<kDim>& at, const Packe
 
 #endif
 
-/// Blocks with the most rows start first: those of a sequence's first keys.
+/// Blocks with the most rows start first: those of the first keys of a sequence.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 1)
     attention_grad_keys_sm90_kernel(const __grid_constant__ CUtensorMap q, const __grid_constant__ CUtensorMap k,
@@ -349,7 +357,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     walk_queries(at, a, tile, kv_head, tiles);
   }
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 

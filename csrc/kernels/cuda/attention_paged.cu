@@ -1,6 +1,6 @@
-// Attention over a paged cache: decode rows and rows of chunked prefill in one launch. A page holds, per key head, W
-// rows of D values, keys and values alike. The list of attention_paged_plan.cu gives each block its work; all query
-// heads of a key head, and all rows of an item, read it once.
+// Attention over a paged KV cache: decode rows and rows of chunked prefill in one launch. A page holds, per
+// key head, W rows of D values, for keys and for values. The list that attention_paged_plan.cu makes gives
+// each block its work; a block reads a tile once for all query heads of a key head and all rows of an item.
 #include "kernels/cuda/attention.h"
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
 static_assert(kPagedTileRows == kWarps * 16 && kPagedTileRows == kMaxHeadGroup);
-/// Blocks in flight. A block has two tiles in flight, so a few per multiprocessor keep the memory busy.
+/// Number of blocks launched. A block has two tiles loading, so a few blocks per multiprocessor keep the
+/// memory busy.
 constexpr int kBlocks = 132 * 2;
 
 struct Paged {
@@ -30,12 +31,13 @@ struct Paged {
   float scale_log2;
   bf16* out;
   int64_t out_stride;
-  float *partial_out, *partial_terms;  // [partial][head][dim] sums, [partial][head][2] maximum and total
+  float *partial_out, *partial_terms;  // [partial][head][dim] sums of values; [partial][head][2] maximum and
+                                       // total
 };
 
 /// Keys and values of one sequence and key head.
 struct PagedKeys {
-  const bf16 *keys, *values;  // of the key head, page 0
+  const bf16 *keys, *values;  // of the key head in page 0
   const int32_t* table;
   int page_tokens, dim;
   int64_t page_stride;
@@ -49,15 +51,16 @@ struct PagedKeys {
 
 // ---- attention -----------------------------------------------------------------------------------------
 
-/// A lane's row of the tile, if any: a (row of the batch, query head) pair, heads of the group side by side.
+/// The row of the tile that a lane holds, if any: a (row of the batch, query head) pair; heads of the group
+/// are side by side.
 struct PagedLane {
   int row, head;
   bool valid;
 };
 
-/// The keys that the 16 rows of a warp read: all of them read keys [from, to], none reads a key beyond `last`.
+/// The keys that a warp's 16 rows read: all rows read keys [from, to]; no row reads a key beyond `last`.
 struct WarpSpan {
-  int first_row, last_row;  // rows of the batch, last_row < first_row for none
+  int first_row, last_row;  // rows of the batch; last_row < first_row: none
   int from = 0, to = INT_MAX, last = -1;
 };
 __device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& item, int block) {
@@ -70,7 +73,7 @@ __device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& i
   return out;
 }
 
-/// Walks the tiles of an item: the shared ones first, then each row's own.
+/// Iterates over the tiles of an item: first the shared ones, then each row's own.
 struct PagedWalk {
   const Paged& a;
   const PagedItem& item;
@@ -78,7 +81,8 @@ struct PagedWalk {
   const PagedLane (&lanes)[2];
   const KeyRange& ranges;
   PagedKeys keys;
-  int row, base, low, high;  // the tile's row (before the first row: shared by all), its start, its keys
+  int row, base, low, high;  // row that reads the tile (item.row - 1: all rows), first key of the tile, range
+                             // of its keys
 
   __device__ __forceinline__ bool everyone() const { return row < item.row; }
   __device__ __forceinline__ bool begin() {
@@ -153,7 +157,7 @@ __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& ite
 
 template <int kDim>
 __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, bf16* shared) {
-  // A decode row uses one warp: a different one in each block, so that all tensor cores have work.
+  // A decode row uses only one warp: a different warp in each block, so that all tensor cores have work.
   const int block = (int(threadIdx.x) / 32 + int(blockIdx.x)) % kWarps * 16, inside = block + int(threadIdx.x) % 32 / 4;
   PagedLane lanes[2];
   const bf16* q_rows[2];
@@ -183,8 +187,8 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
   }
 }
 
-/// Merges the states of a row's splits for one head, in ascending order like the packed forward. Other blocks
-/// wrote them during this launch, so the reads bypass this multiprocessor's own cache.
+/// Merges the states of a row's splits for one head, in ascending order like packed attention. Other blocks
+/// wrote them during this launch, so the reads bypass this multiprocessor's L1 cache.
 __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   const int partial = a.plan.row_partial[row], heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
   const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
@@ -210,7 +214,8 @@ __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   }
 }
 
-/// Counts the item's split of `row` as done. True if it was the last; resets the count for the next layer.
+/// Counts the item's split of `row` as done. Returns true if it was the last one, and then resets the count
+/// for the next layer.
 __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& item, int kv_head, int row) {
   const KeySpan span = key_span(a.rows, a.plan, item, row);
   if (a.plan.row_partial[row] < 0 || span.first > span.last) return false;
@@ -218,15 +223,15 @@ __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& i
   __threadfence();  // makes the block's states visible before its count
   const bool last = atomicAdd(done, 1) == a.rows.last_split(row) - a.rows.first_split(row);
   if (last) *done = 0;
-  __threadfence();  // reads others' states only after their counts
+  __threadfence();  // reads other blocks' states only after their counts
   return last;
 }
 
-/// Merges the rows whose last split this item was. The order of the states does not depend on the block that
+/// Merges the rows whose last split was this item's. The order of the states does not depend on which block
 /// finishes last.
 __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem& item, int kv_head) {
   __shared__ bool complete[kPagedTileRows];
-  __syncthreads();  // all of the block's states are written
+  __syncthreads();  // all of the block's states have been written
   if (int(threadIdx.x) < item.rows) {
     complete[threadIdx.x] = completes_row(a, item, kv_head, item.row + int(threadIdx.x));
   }
@@ -236,7 +241,7 @@ __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem&
   }
 }
 
-/// Two blocks per multiprocessor are launched (kBlocks); a higher bound would only spill registers.
+/// Two blocks per multiprocessor are launched (kBlocks); a higher bound would only make registers spill.
 template <int kDim>
 __global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
@@ -266,7 +271,7 @@ struct KvWrite {
   int page_tokens, kv_heads, dim;
 };
 
-/// A block per row, 16 bytes per thread.
+/// One block per row; each thread copies 16 bytes at a time.
 __global__ void __launch_bounds__(kThreads) kv_write_kernel(KvWrite a) {
   const int64_t row = blockIdx.x;
   const int sequence = a.row_sequence[row];
@@ -287,7 +292,7 @@ struct PagedSizes {
 };
 PagedSizes sizes_of(const AttentionPagedArgs& a) { return {a.q.dim(0), a.q.dim(1), a.pages.kv_heads, a.pages.head_dim}; }
 
-/// Number of states that fit in `bytes`; rounding may add 256.
+/// Number of states that fit in `bytes`; rounding of offsets may add up to 256 bytes.
 int64_t partials_within(int64_t bytes, int64_t wanted, const PagedSizes& s) {
   if (s.layout(wanted).end <= bytes) return wanted;
   const int64_t left = bytes - s.layout(0).end - 256;
@@ -303,7 +308,7 @@ PagedRows rows_of(const AttentionPagedArgs& a) {
 PagedPlan plan_of(const PagedList& list, const PagedSizes& s) {
   std::byte* const memory = static_cast<std::byte*>(list.memory);
   const PagedLayout at = s.layout(list.states);
-  // Few rows leave blocks idle, and then all wait for the longest item.
+  // With few rows, blocks would be idle and all wait for the longest item, so items are shorter.
   const int longest = s.rows * s.kv_heads < kBlocks ? kPagedSplitTiles : 2 * kPagedSplitTiles;
   return {reinterpret_cast<PagedItem*>(memory + at.items), reinterpret_cast<int*>(memory + at.count),
           reinterpret_cast<int*>(memory + at.row_partial), reinterpret_cast<int*>(memory + at.done), int(list.states), longest};

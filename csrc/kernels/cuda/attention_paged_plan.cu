@@ -1,5 +1,6 @@
-// A single row (decode) is divided into splits of 512 keys; consecutive rows (prefill) process all their keys together;
-// rows whose tables begin with the same pages (a group's rollouts) read those together.
+// Makes the list of items: a single row (decode) is divided into splits of 512 keys; consecutive rows
+// (prefill) are processed together, over all their keys; rows whose block tables begin with the same pages (a
+// group's rollouts) read those pages together.
 #include "kernels/cuda/attention_paged_plan.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -10,7 +11,8 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// True if a tile of rows starts at r: a row joins the previous tile if it follows that row and shares its aligned run.
+/// True if a tile of rows starts at r. Otherwise the row joins the previous row's tile: it follows that row
+/// in the same sequence, and the tile has not reached its aligned end.
 __device__ __forceinline__ bool starts_tile(const PagedRows& a, int r) {
   return r == 0 || a.sequence[r - 1] != a.sequence[r] || a.position[r - 1] + 1 != a.position[r] ||
          a.position[r] % (kPagedTileRows / a.group) == 0;
@@ -22,7 +24,8 @@ __device__ __forceinline__ int tile_rows(const PagedRows& a, int r) {
   return rows;
 }
 
-/// Sum over the preceding threads; `total` gets the sum over all. `scratch`: one value per warp.
+/// Sum over the preceding threads of the block; `total` gets the sum over all threads. `scratch`: one value
+/// per warp.
 __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   int sum = value;
@@ -43,9 +46,11 @@ __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
   return before + sum - value;
 }
 
-/// A chunk of a run's rows that fits one item, chosen by position in the run: the same for each of its rows.
+/// A chunk of a run's rows that fits in one item. It is chosen by position within the run, so that all its
+/// rows find the same chunk.
 struct Chunk {
-  int first, rows, highest;  // position of the highest that takes part in splits, -1 for none
+  int first, rows, highest;  // highest: position of the highest row that takes part in splits, -1 if none
+                             // does
 };
 __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& plan, int r) {
   const int run = a.prefix_row[r], most = kPagedTileRows / a.group;
@@ -56,16 +61,20 @@ __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& p
   return c;
 }
 
-/// The items of row r. Each belongs to some (row, split) that has room, so the list is never too short.
+/// The items that row r lists. Each item belongs to some (row, split) for which the list has room, so that
+/// the list is never too short.
 struct RowItems {
-  int tile_rows;       // rows, from this one on, that read all their keys together
-  int whole, whole_rows;  // splits from 0 on that all rows of its chunk read together
-  int tail, tail_rows;  // the split in which the prefix ends, for this row and those that follow
-  int own, owns;        // splits for this row alone: the first, how many
+  int tile_rows;       // number of rows, from this one on, that read all their keys together
+  int whole, whole_rows;  // number of splits from 0 on that all rows of the chunk read together; number of
+                          // those rows
+  int tail, tail_rows;  // the split in which the shared prefix ends; number of rows, from this one on, that
+                        // read it together
+  int own, owns;        // splits that this row reads alone: the first, and their number
   __device__ __forceinline__ int count() const { return (tile_rows > 0) + whole + (tail_rows > 0) + owns; }
 };
 
-/// Rows of an item of the tail split: `head` tiles together, then at most `rest` for each, `longest` in all.
+/// Number of rows in an item of the split in which the prefix ends: `head` tiles are shared, each row has up
+/// to `rest` more, and the item has at most `longest` tiles.
 __device__ __forceinline__ int rows_of_tail(int head, int rest, int longest, int most) {
   return rest <= 0 ? most : max(1, min((longest - head) / rest, most));
 }
@@ -98,7 +107,7 @@ __device__ __forceinline__ RowItems items_of(const PagedRows& a, const PagedPlan
   return out;
 }
 
-/// Assigns memory for the states of rows with more than one split, as long as there is some.
+/// Assigns memory for the states of rows with more than one split, until it is used up.
 __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPlan& plan, int* scratch) {
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
@@ -113,12 +122,12 @@ __device__ __forceinline__ void place_partials(const PagedRows& a, const PagedPl
   }
 }
 
-/// One block lists every row's items.
+/// Lists the items of every row, in one block.
 __global__ void __launch_bounds__(kThreads, 1) list_paged_items_kernel(PagedRows a, PagedPlan plan, int kv_heads) {
   __shared__ int scratch[kThreads / 32];
   for (int i = int(threadIdx.x); i < a.rows * kv_heads; i += kThreads) plan.done[i] = 0;
   place_partials(a, plan, scratch);
-  __syncthreads();  // a row reads its neighbours' entries
+  __syncthreads();  // because a row reads its neighbours' entries
   int before = 0;
   for (int base = 0; base < a.rows; base += kThreads) {
     const int r = base + int(threadIdx.x);

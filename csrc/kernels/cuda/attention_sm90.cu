@@ -1,8 +1,8 @@
-// Packed forward attention on Hopper: one warp uses the copy engine to fill two rings of tiles, keys and values; two
-// groups of four warps process 64 query rows each with them (wgmma). While the weights of one tile are multiplied with
-// its values, the scores of the next tile are computed and become weights; the groups issue products in turns, so that
-// one computes weights while the other multiplies. Tiles, softmax and splits are those of attention_walk.cuh, in the
-// same order.
+// Packed forward attention on Hopper: one warp lets the copy engine (TMA) fill two rings of tiles, keys and
+// values; two groups of four warps process 64 query rows each (wgmma). While the weights of one tile are
+// multiplied with its values, the scores of the next tile are computed and become weights; the groups issue
+// products in turns, so that one computes weights while the other multiplies. Tiles, softmax and splits are
+// those of attention_walk.cuh, in the same order.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention_hopper.cuh"
 #include "kernels/cuda/attention_packed.cuh"
@@ -14,8 +14,8 @@ namespace {
 constexpr int kGroups = 2, kGroupRows = 64, kTileRows = kGroups * kGroupRows;
 constexpr int kConsumers = 128 * kGroups, kThreads = kConsumers + 128, kStages = 4;
 
-/// kStages tiles of 64 rows in shared memory, used in turn: the i-th requested tile lies in stage i % kStages. One
-/// thread fills; every warp that reads releases.
+/// A ring of kStages tiles of 64 rows in shared memory: requested tile i is in slot i % kStages. One thread
+/// fills tiles; every warp that reads a tile releases it.
 template <int kDim>
 struct TileRing {
   unsigned char* stages;
@@ -40,7 +40,7 @@ template <int kDim>
 struct Layout {
   TileRing<kDim> keys, values;
   float* saved;      // SavedStates
-  uint64_t* turns;   // one a group
+  uint64_t* turns;   // one barrier per group
   uint64_t* landed;  // ends when the last tile of values has arrived
 
   static constexpr size_t kBytes = 1024 + 2 * kStages * kTileBytes<kDim> +
@@ -60,17 +60,18 @@ struct Layout {
   }
 };
 
-/// The body is a trap without wgmma: such a device never calls it (attention_uses_wgmma).
+/// On devices without wgmma the kernel's body is a trap; it is never launched there (attention_uses_wgmma).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
 /// Turns in which the two groups issue products. The second group has as many turns as the first, or one
-/// more; it does not wait for that one, as no group is left to pass it the turn.
+/// more; it does not wait for the additional one, since the first group has then ended and cannot pass the
+/// turn.
 struct Turns {
   uint64_t *mine, *other;
-  int left;         // turns to wait for; 0 if the group is alone
-  unsigned parity;  // of the next one
+  int left;         // number of turns to wait for; 0 if the block has only one group
+  unsigned parity;  // parity of the next turn's phase
 
-  /// The first group begins, because a fresh barrier counts as having ended the phase of parity 1.
+  /// The first group begins, because a new barrier counts as having ended the phase of parity 1.
   __device__ __forceinline__ Turns(uint64_t* barriers, int group, int in_turns)
       : mine(barriers + group), other(barriers + (1 - group)), left(in_turns), parity(unsigned(1 - group)) {}
   __device__ __forceinline__ void wait() {
@@ -82,7 +83,7 @@ struct Turns {
   }
 };
 
-/// Work of a block: tiles [first, last] of keys for rows of one head.
+/// The work of a block: rows of one head, and their tiles [first, last] of keys.
 struct BlockWalk {
   TileOfSequence rows;
   int head, kv_head, first, last;
@@ -92,9 +93,10 @@ struct BlockWalk {
         first(first_key(rows.first_row, a.window) / kTileKeys),
         last((min(rows.first_row + kTileRows, rows.length) - 1) / kTileKeys) {}
   __device__ __forceinline__ int groups() const { return rows.first_row + kGroupRows < rows.length ? 2 : 1; }
-  /// Turns of the first group. In each it issues the scores of a tile and the values of the tile before.
+  /// Number of turns of the first group. In each turn it issues the products for a tile's scores and for the
+  /// previous tile's values.
   __device__ __forceinline__ int turns() const { return rows.first_row / kTileKeys - first + 2; }
-  /// Rows of the last tile that are the sequence's own.
+  /// Number of rows in the last tile that belong to the sequence.
   __device__ __forceinline__ int last_rows() const { return min(rows.length - last * kTileKeys, kTileKeys); }
 };
 
@@ -106,8 +108,9 @@ __device__ __forceinline__ void fill_stage(const TileRing<kDim>& ring, int i, co
   copy_tile<kDim>(ring.tile(i), map, w.kv_head * kDim, int(w.rows.start) + (w.first + i) * kTileKeys, barrier);
 }
 
-/// Run by one warp. If a sequence ends inside its last tile, the next sequence's values follow; a weight of 0
-/// would not cancel them if they are not finite, so zeros replace them. (Scores are masked.)
+/// Run by one warp: fills both rings. If the sequence ends inside its last tile, the next sequence's values
+/// follow; if they are not finite, a weight of 0 would not cancel them, so they are replaced by zeros.
+/// (Scores are masked instead.)
 template <int kDim>
 __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtensorMap& keys, const CUtensorMap& values,
                                            const BlockWalk& w) {
@@ -125,7 +128,7 @@ __device__ __forceinline__ void fill_rings(const Layout<kDim>& at, const CUtenso
   if (lane == 0) barrier_arrive(&at.values.full[last % kStages]);
 }
 
-/// Turns scores of keys from `key` on into weights.
+/// Turns the scores of a tile, whose first key is `key`, into weights.
 template <int kDim>
 __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int key, Exp2Scaled exp, float (&p)[8][4],
                                            RowSums& sums, float (&keep)[2]) {
@@ -133,8 +136,8 @@ __device__ __forceinline__ void weigh_tile(const QueryRows<kDim>& queries, int k
   weigh_scores(exp, p, sums, keep);
 }
 
-/// Takes a group's rows through the tiles `from` to `to` of the rings; `base` is the first key of tile 0.
-/// All products are outside of branches, since ptxas would otherwise serialise them.
+/// Processes a group's rows over tiles `from` to `to` of the rings; `base` is the first key of tile 0.
+/// Products are not inside branches, because ptxas would then serialise them.
 template <int kDim>
 __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int to, int base,
                                            const QueryRows<kDim>& queries, Exp2Scaled exp, Turns turn, RowStates<kDim>& s) {
@@ -191,14 +194,15 @@ __device__ __forceinline__ void walk_rings(const Layout<kDim>& at, int from, int
   before.join(s, exp);
 }
 
-/// Run by a group of four warps: attends for its 64 rows, 16 per warp.
+/// Run by a group of four warps: computes attention for its 64 rows, 16 per warp.
 template <int kDim>
 __device__ __forceinline__ void attend_rows(const Layout<kDim>& at, const PackedForward& a, const BlockWalk& w) {
   const int group = group_of_warps(), first_row = w.rows.first_row + group * kGroupRows;
   if (first_row >= w.rows.length) return;
   QueryRows<kDim> queries;
   queries.load(a, w.rows, w.head, first_row + int(threadIdx.x) / 32 % 4 * 16);
-  // Under a window the second group may start a tile later than the first; it reads nothing after its own diagonal.
+  // With a window the second group may start one tile later than the first; it reads no tile after its own
+  // diagonal.
   const int from = first_key(first_row, a.window) / kTileKeys - w.first, to = first_row / kTileKeys - w.first;
   for (int i = 0; i < from; ++i) {
     at.keys.release(i);
@@ -239,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 1)
     attend_rows(at, a, walk);
   }
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 

@@ -1,4 +1,4 @@
-// Each thread handles eight neighbouring elements of a row.
+// y = a x + b y on a GPU: each thread handles eight consecutive elements of a row.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"
@@ -11,7 +11,7 @@ constexpr int kThreads = 256;
 struct Sum {
   const bf16* x;
   bf16* y;
-  int64_t x_stride, y_stride, width, pieces, items;  // pieces: vectors in a row
+  int64_t x_stride, y_stride, width, pieces, items;  // pieces: vectors per row
   float a, b;
   bool wide;
 };

@@ -1,4 +1,5 @@
-// Copies bytes unchanged, all parts in one launch: 16 at a time if the groups' shares allow it, else one element.
+// Splits and joins columns on a GPU, copying bytes unchanged, all parts in one launch: 16 bytes at a time if
+// the parts of groups allow it, otherwise one element at a time.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/columns.h"
 #include "kernels/cuda/vector.cuh"
@@ -8,22 +9,25 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Pieces of type T; columns and strides count pieces. Unused groups have no columns and come last.
+/// Arguments for pieces of type T; columns and strides count pieces. Unused groups have no columns and come
+/// last.
 template <class T>
 struct Columns {
   T* whole;
   T* parts;
   int64_t whole_stride, part_stride, items;
   int width, part_width;
-  int first[kMostColumnGroups], share[kMostColumnGroups];  // of each group: first column; columns in a part
+  int first[kMostColumnGroups], share[kMostColumnGroups];  // for each group: its first column, and its number
+                                                           // of columns in a part
 };
 
-/// A piece's address in the whole, and in its part.
+/// Address of a piece in the whole matrix and in its part.
 template <class T>
 struct Place {
   T *whole, *part;
   __device__ __forceinline__ Place(const Columns<T>& a, int64_t row, int column) {
-    int first = 0, share = a.share[0], before = 0;  // of the group; before: columns of earlier ones in a part
+    int first = 0, share = a.share[0], before = 0;  // of the piece's group; before: columns of earlier groups
+                                                    // in a part
 #pragma unroll
     for (int g = 1; g < kMostColumnGroups; ++g) {
       if (column < a.first[g]) continue;
@@ -65,14 +69,14 @@ Columns<T> columns(const ColumnPartsArgs& args) {
   return out;
 }
 
-/// True if every share of a row is whole vectors, and begins on one.
+/// True if the columns of each group in a part are whole, aligned vectors.
 bool in_vectors(const ColumnPartsArgs& args) {
   bool all = is_wide(args.whole) && is_wide(args.parts);
   for (const int64_t group : args.widths) all = all && group / args.parts.dim(0) * dtype_bytes(args.whole.dtype) % 16 == 0;
   return all;
 }
 
-/// Calls f with a value of the widest type into which the groups' shares divide.
+/// Calls f with a value of the widest type of which the groups' columns in a part are multiples.
 template <class F>
 void by_piece(const ColumnPartsArgs& args, F f) {
   if (in_vectors(args)) f(uint4{});

@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kRemedy =
     "Install it (pip install nvidia-cublas) and put its lib folder, site-packages/nvidia/cu13/lib, on LD_LIBRARY_PATH.";
 
-// Values of cublasLt's enumerations, as its documentation numbers them.
+// Values of cublasLt's enumerations, from its documentation.
 constexpr int kCompute32f = 68, kR16bf = 14, kR32f = 0;
 constexpr int kTransposeA = 3, kTransposeB = 4;                  // attributes of a matmul descriptor
 constexpr int kMaxWorkspaceBytes = 1, kReductionSchemeMask = 3;  // attributes of a preference
@@ -29,7 +29,7 @@ struct Heuristic {
 
 using Handle = void*;
 
-/// The functions that are used; all are required.
+/// The functions of cublasLt that are used; all are required.
 struct Functions {
   int (*create)(Handle*);
   int (*destroy)(Handle);
@@ -53,7 +53,7 @@ void expect_success(int status, const char* what) {
   if (status != 0) fail(Code::kCuda, "cublasLt: %s returned status %d.", what, status);
 }
 
-/// d[rows, columns] (+)= op(a) op(b) in column-major order, columns `leading` elements apart.
+/// d[rows, columns] (+)= op(a) op(b), all column-major, columns `leading` elements apart.
 struct Problem {
   int64_t rows, columns, depth;
   bool turn_a, turn_b;
@@ -65,7 +65,7 @@ struct Problem {
   }
 };
 
-/// A handle with the function that destroys it.
+/// Owns a cublasLt handle, together with the function that destroys it.
 class Owned {
  public:
   Owned() = default;
@@ -200,7 +200,8 @@ CublasLt::~CublasLt() = default;
 
 int64_t CublasLt::version() const { return int64_t(state_->f.version()); }
 
-// cublasLt is column-major, so our rows are its columns: y^T [N, M] = W x^T, and W [N][K] is its [K, N].
+// cublasLt is column-major, so our rows are its columns: it computes y^T [N, M] = W x^T, and reads W [N][K]
+// as [K, N].
 void CublasLt::linear(const Stream& stream, const LinearArgs& args) {
   if (!args.bias.empty()) fail(Code::kUnsupported, "cublasLt: the peer adds no bias.");
   const int64_t m = args.x.dim(0), n = args.w.n, k = args.w.k;
@@ -209,7 +210,7 @@ void CublasLt::linear(const Stream& stream, const LinearArgs& args) {
   state_->multiply(stream, p, args.w.panels, args.x.data, args.y.data, args.accumulate);
 }
 
-// dW^T [K, N] = x^T dy.
+// In column-major order this is dW^T [K, N] = x^T dy.
 void CublasLt::linear_grad_weight(const Stream& stream, const LinearGradWeightArgs& args) {
   if (!args.dbias.empty()) fail(Code::kUnsupported, "cublasLt: the peer adds no bias gradient.");
   const int64_t m = args.dy.dim(0), n = args.dw.dim(0), k = args.dw.dim(1);

@@ -1,5 +1,5 @@
-// Computes a row's divergence from its teacher, and adds its gradient to the objective's: one block per row.
-// Sums f32 terms in f64 in a fixed order, so that a row has the same bits in every batch.
+// Computes a row's divergence from its teacher, and adds its gradient to that of the objective; one block per
+// row. f32 terms are summed in f64 in a fixed order, so that a row has the same bits in every batch.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/divergence.h"
 #include "kernels/cuda/reduce.cuh"
@@ -10,14 +10,15 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// beta and its logarithms as the terms use them.
+/// beta and its logarithms, as Gap needs them.
 struct Mixture {
   float beta, log_beta, log_rest;
   __device__ __forceinline__ bool is_mixed() const { return beta > 0.0f && beta < 1.0f; }
 };
 __device__ __forceinline__ Mixture mixture_of(float beta) { return {beta, logf(beta), log1pf(-beta)}; }
 
-/// For one token with log-probs s and t: log S minus log T or log M, and its term of the divergence.
+/// For one token with log-probs s and t. gap: log S minus log T, or minus log M; term: its term of the
+/// divergence.
 struct Gap {
   float gap, term;
 };
@@ -28,12 +29,12 @@ __device__ __forceinline__ Gap gap_of(const Mixture& m, float s, float t) {
   return {s - mixed, (1.0f - m.beta) * expf(s) * (s - mixed) + m.beta * expf(t) * (t - mixed)};
 }
 
-/// For a row: sum S gap, and the divergence.
+/// For a row. gap: sum of S gap; divergence: the row's divergence.
 struct GapSums {
   double gap, divergence;
 };
 
-/// Returns the same value in every thread.
+/// Maximum over the block; every thread gets it.
 __device__ __forceinline__ float block_max(float value, float* scratch) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   value = warp_max(value);
@@ -44,7 +45,7 @@ __device__ __forceinline__ float block_max(float value, float* scratch) {
   return value;
 }
 
-/// log sum exp of n values.
+/// Log of the sum of the exponentials of n values.
 template <class Value>
 __device__ __forceinline__ float log_sum(int n, const Value& value, double* scratch) {
   float top = -INFINITY;
@@ -55,7 +56,7 @@ __device__ __forceinline__ float log_sum(int n, const Value& value, double* scra
   return float(double(top) + log(block_sum(total, scratch)));
 }
 
-/// student(i), teacher(i): log-probs of the i-th of n tokens.
+/// Sums over n tokens; student(i) and teacher(i) are the log-probs of token i.
 template <class Student, class Teacher>
 __device__ __forceinline__ GapSums sums_of(const Mixture& m, int n, const Student& student, const Teacher& teacher, double* scratch) {
   GapSums sums{0.0, 0.0};
@@ -68,7 +69,8 @@ __device__ __forceinline__ GapSums sums_of(const Mixture& m, int n, const Studen
   return {block_sum(sums.gap, scratch), block_sum(sums.divergence, scratch)};
 }
 
-/// slope times ddivergence/dz of a token. slope: over the temperature, times 1 - beta if M is a mixture.
+/// slope times ddivergence/dz of one token. `slope` includes 1 / temperature and, if M is a mixture, 1 -
+/// beta.
 __device__ __forceinline__ float pull_of(const Mixture& m, float s, float t, float mean, float slope) {
   return slope * (m.beta == 0.0f ? expf(s) - expf(t) : expf(s) * (gap_of(m, s, t).gap - mean));
 }
@@ -77,7 +79,7 @@ __device__ __forceinline__ float slope_of(const TaughtRows& a, const Mixture& m,
   return a.divergence_slopes[row] * a.slopes.inverse_temperature * (m.is_mixed() ? 1.0f - m.beta : 1.0f);
 }
 
-/// Writes dz of a row: dz_of(id, y), 0 beyond the vocabulary.
+/// Writes dz of a row: dz_of(id, y), and 0 beyond the vocabulary.
 template <class DzOf>
 __device__ __forceinline__ void write_row(const TaughtRows& a, int row, const DzOf& dz_of) {
   for (int first = threadIdx.x * 4; first < a.pitch; first += kThreads * 4) {
@@ -90,7 +92,7 @@ __device__ __forceinline__ void write_row(const TaughtRows& a, int row, const Dz
   }
 }
 
-/// Divergence over the whole vocabulary.
+/// Computes the divergence over the whole vocabulary.
 __global__ void __launch_bounds__(kThreads) whole_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x, n = a.vocabulary;
@@ -106,7 +108,7 @@ __global__ void __launch_bounds__(kThreads) whole_kernel(TaughtRows a) {
   write_row(a, row, [&](int id, float y) { return own.of(id, y) + pull_of(m, y - own.lse, teacher(id), mean, slope); });
 }
 
-/// Divergence over k tokens, with both distributions divided by their mass on them.
+/// Computes the divergence over k tokens, with both distributions divided by their mass on them.
 __global__ void __launch_bounds__(kThreads) likeliest_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x;
@@ -123,15 +125,15 @@ __global__ void __launch_bounds__(kThreads) likeliest_kernel(TaughtRows a) {
   if (threadIdx.x == 0) a.divergences[row] = float(sums.divergence);
   const float mean = float(sums.gap), slope = slope_of(a, m, row);
   write_row(a, row, [&](int id, float y) { return own.of(id, y); });
-  __syncthreads();  // other threads wrote these ids
+  __syncthreads();  // other threads wrote dz of these ids
   for (int i = threadIdx.x; i < a.k; i += kThreads) {
     const float d = own.of(ids[i], z[ids[i]] * inverse) + pull_of(m, student(i), teacher(i), mean, slope);
     a.dz[row * a.pitch + ids[i]] = __float2bfloat16_rn(d);
   }
 }
 
-/// Divergence over k tokens and all others as one more, at beta 1: with gaps g = log S - log T and D = sum S
-/// g, dD/dz_v = S_v (g of v's token - D) / temperature.
+/// Computes the divergence over k tokens and all others as one more, at beta 1: with gaps g = log S - log T
+/// and D = sum S g, dD/dz_v = S_v (g of v's token - D) / temperature.
 __global__ void __launch_bounds__(kThreads) rest_kernel(TaughtRows a) {
   __shared__ double scratch[32];
   const int row = blockIdx.x;
@@ -153,7 +155,7 @@ __global__ void __launch_bounds__(kThreads) rest_kernel(TaughtRows a) {
   const RowSlopes own = a.slopes.row(row);
   const float spread = float(slope * (rest - divergence));
   write_row(a, row, [&](int id, float y) { return own.of(id, y) + spread * expf(y - own.lse); });
-  __syncthreads();  // other threads wrote these ids
+  __syncthreads();  // other threads wrote dz of these ids
   for (int i = threadIdx.x; i < a.k; i += kThreads) {
     const double s = student(i), pull = slope * exp(s) * (s - double(logprobs[i]) - divergence);
     a.dz[row * a.pitch + ids[i]] = __float2bfloat16_rn(own.of(ids[i], z[ids[i]] * inverse) + float(pull));

@@ -1,4 +1,4 @@
-// Rows of the table by id, and their gradient without atomics: one block per distinct id and range of columns.
+// Token embedding on a GPU, and its gradient without atomics: one block per distinct id and range of columns.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/early.cuh"
 #include "kernels/cuda/rows.h"
@@ -31,9 +31,9 @@ struct Scatter {
   bool wide;
 };
 
-/// The block of token t adds every row of t's id, in ascending order, if t is the first token of that id.
+/// If t is the first token of its id, the block of t adds dx of every token of that id, in ascending order.
 __global__ void __launch_bounds__(kThreads) embedding_grad_kernel(Scatter a) {
-  __shared__ unsigned equal[kThreads / 32];  // which of the next 256 tokens have the id
+  __shared__ unsigned equal[kThreads / 32];  // bit mask: which of the next 256 tokens have the id
   const int64_t t = blockIdx.x;
   const int32_t id = a.ids[t];
   const int c = blockIdx.y * kColumns + threadIdx.x * 8, left = a.width - c;
@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(kThreads) embedding_grad_kernel(Scatter a) {
     for (int w = 0; w < kThreads / 32; ++w) {
       for (unsigned rest = equal[w]; rest; rest &= rest - 1) {
         const int64_t s = base + w * 32 + __ffs(int(rest)) - 1;
-        if (s < t) return;  // the block of token s adds this id
+        if (s < t) return;  // token s is the first one of this id, so its block adds them
         const Eight d = load_eight(a.dx + s * a.dx_stride + c, left, a.wide);
 #pragma unroll
         for (int i = 0; i < 8; ++i) sum.at[i] += d.at[i];

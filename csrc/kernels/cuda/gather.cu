@@ -1,4 +1,5 @@
-// Copies bytes unchanged: 16 at a time if rows allow it, else one element at a time.
+// Gathers and scatters rows on a GPU, copying bytes unchanged: 16 bytes at a time if rows allow it, otherwise
+// one element at a time.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/early.cuh"
 #include "kernels/cuda/gather.h"
@@ -9,13 +10,13 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Rows of elements of type T; strides in elements.
+/// Arguments for elements of type T; strides count elements.
 template <class T>
 struct Moves {
   const T* from;
   int64_t from_stride;
   const int32_t* rows;
-  int64_t count;  // of rows
+  int64_t count;  // number of rows
   T* to;
   int64_t to_stride, width, items;
 };
@@ -29,7 +30,7 @@ __global__ void __launch_bounds__(kThreads) gather_kernel(Moves<T> a) {
   a.to[r * a.to_stride + c] = a.from[a.rows[r] * a.from_stride + c];
 }
 
-/// Index of `row` in the ascending list, or -1.
+/// Index of `row` in the ascending list; -1 if it is not there.
 __device__ int64_t find_row(const int32_t* rows, int64_t count, int64_t row) {
   int64_t low = 0, high = count;
   while (low < high) {
@@ -57,7 +58,7 @@ Moves<T> moves(const TensorView& from, const TensorView& rows, const TensorView&
           to.as<T>(),         to.row_stride / per,   width,                    to.dim(0) * width};
 }
 
-/// Calls f with a value of the widest type into which rows of both views divide.
+/// Calls f with a value of the widest type of which rows of both views are multiples.
 template <class F>
 void by_element(const TensorView& from, const TensorView& to, F f) {
   if (is_wide(from) && is_wide(to) && to.dim(1) * dtype_bytes(to.dtype) % 16 == 0) f(uint4{});

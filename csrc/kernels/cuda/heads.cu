@@ -1,5 +1,6 @@
-// q/k norm, rotation and the write to the cache in one pass: a warp handles one head of a row. Values are rounded to
-// bf16 where the three ops would store them, and sums use the same tree, so the bits are the same.
+// q/k norm, rotary embedding and the write to KV pages in one pass: a warp handles one head of a row. Values
+// are rounded to bf16 where the three separate ops would store them, and sums use the same tree, so that bits
+// are the same.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/attention.h"
 #include "kernels/cuda/heads.cuh"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
 
-/// Rotates values [at, at + 8) of the head in `shared`, whose pairs are neighbours.
+/// Applies rotary embedding to values [at, at + 8) of the head in `shared`; pairs are neighbouring values.
 __device__ Eight turned_pairs(const Heads& a, const float* shared, const float* angles, int at) {
   Eight out;
 #pragma unroll
@@ -26,7 +27,8 @@ __device__ Eight turned_pairs(const Heads& a, const float* shared, const float* 
   return out;
 }
 
-/// Rotates values [at, at + 8) of the head in `shared`.
+/// Applies rotary embedding to values [at, at + 8) of the head in `shared`; pairs are half the rotated
+/// dimensions apart.
 __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at) {
   const int half = a.turned / 2;
   if (at >= a.turned) return load_vector(shared + at);
@@ -53,7 +55,8 @@ __device__ Eight turned(const Heads& a, const float* shared, int64_t row, int at
 }
 
 __global__ void __launch_bounds__(kThreads) prepare_heads_kernel(Heads a) {
-  __shared__ __align__(16) float shared[kWarps][kMaxHeadDim];  // written by whole vectors
+  // aligned, since it is written by whole vectors
+  __shared__ __align__(16) float shared[kWarps][kMaxHeadDim];
   const int warp = int(threadIdx.x) / 32, at = int(threadIdx.x) % 32 * 8;
   const int64_t item = int64_t(blockIdx.x) * kWarps + warp;
   if (item >= a.items) return;

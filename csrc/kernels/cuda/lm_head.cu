@@ -1,4 +1,5 @@
-// Pass 1 of the head: sums per tile, merged into log-prob, entropy and log-sum-exp. No logits in memory.
+// Pass 1 of the output head: sums per tile, merged into log-prob, entropy and log-sum-exp. No logits are
+// stored in memory.
 #include <algorithm>
 
 #include "kernels/cuda/lm_head.h"
@@ -31,7 +32,7 @@ struct Outputs {
   float *logprobs, *entropies, *lse;
 };
 
-/// Merges tiles' sums into a row's results; one warp per row.
+/// Merges the tiles' sums into a row's results; one warp per row.
 __global__ void __launch_bounds__(kHeadThreads)
 merge_statistics_kernel(const TileSums* sums, const int32_t* targets, Outputs out, float inverse_temperature, int rows,
                         int tiles) {

@@ -1,5 +1,6 @@
-// Pass 2 of the head, a chunk of rows at a time: logits again, their gradient in bf16, and its two products. dh, a sum
-// over the vocabulary, uses the head's own tiles with their promotion; dw is computed like any weight gradient.
+// Pass 2 of the output head, one chunk of rows at a time: recomputes logits, then their gradient dz in bf16,
+// then dh and dw. dh, a sum over the vocabulary, uses the head's own tiles; dw is computed like any weight
+// gradient.
 #include <algorithm>
 
 #include "kernels/cuda/divergence.h"
@@ -13,7 +14,8 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Their gradient is rounded to bf16 anyway, so the logits do not need the third part: 5e-5 in log p (docs/explanation/numerics.md).
+// dz is rounded to bf16 anyway, so logits do not need the third part of w: 5e-5 in log p
+// (docs/explanation/numerics.md).
 constexpr int kGradientParts = 2;
 
 struct GradientEpilogue {
@@ -28,7 +30,8 @@ struct GradientEpilogue {
     float y[4], d[4];
     temper(z, slopes.inverse_temperature, y);
 #pragma unroll
-    for (int i = 0; i < 4; ++i) d[i] = first + i < vocabulary ? own.of(first + i, y[i]) : 0.0f;  // the padding at the end of the row
+    // columns beyond the vocabulary become 0
+    for (int i = 0; i < 4; ++i) d[i] = first + i < vocabulary ? own.of(first + i, y[i]) : 0.0f;
     store_bf16(dz + row * pitch + first, d);
   }
 };
@@ -54,7 +57,7 @@ struct StoreEpilogue {
   }
 };
 
-/// Rows [first, first + count) and their dz, rows `pitch` apart.
+/// Rows [first, first + count) of the gradient, and their dz, whose rows are `pitch` apart.
 struct GradientRows {
   int64_t first;
   int count;
@@ -75,8 +78,8 @@ HeadRows head_rows(const TensorView& h, const GradientRows& r) {
   return {h.row<const __nv_bfloat16>(r.first), h.row_stride, r.count};
 }
 
-/// Computes dz of rows with a teacher. Their logits are in memory in full, since a row's divergence depends
-/// on all of them.
+/// Computes dz of rows with a teacher. Their logits are stored in full, since a row's divergence depends on
+/// all of them.
 template <class Weight>
 void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows& r) {
   const Divergence& t = *a.teacher;
@@ -89,7 +92,8 @@ void taught_dz(const Stream& stream, const LmHeadGradArgs& a, const GradientRows
     const GradientRows some{r.first + at, int(std::min(kTaughtRows, r.count - at)), r.dz + at * r.pitch, r.pitch};
     head_pass<Weight, 128, Weight::kParts>(stream, w, head_rows(a.h, some), LogitsEpilogue{z, r.pitch});
     if (q) {
-      const HeadWeight theirs{t.head.panels, t.head.k, w.outputs, int(t.head.k)};  // of the student's vocabulary
+      // only rows of the student's vocabulary
+      const HeadWeight theirs{t.head.panels, t.head.k, w.outputs, int(t.head.k)};
       head_pass<WeightF32, 128, WeightF32::kParts>(stream, theirs, head_rows(t.hidden, some), LogitsEpilogue{q, r.pitch});
     }
     taught_gradient(stream, {z, q, q ? nullptr : t.ids.row<int32_t>(some.first), q ? nullptr : t.logprobs.row<float>(some.first), int(t.k()),
@@ -118,8 +122,8 @@ void add_weight_gradient(const Stream& stream, const LmHeadGradArgs& a, const Gr
   linear_grad_weight(stream, {dz, inputs, a.dw, {}});
 }
 
-/// A pass has at most kHeadChunk rows: more would not save reads of weights, and other streams' blocks wait
-/// for its end.
+/// Computes the gradient, in chunks. One launch has at most kHeadChunk rows: more would not save reads of
+/// weights, and blocks of other streams wait for its end.
 template <class Weight, class Transposed>
 void gradient(const Stream& stream, const LmHeadGradArgs& a) {
   const int64_t rows = a.h.dim(0), chunk = std::min(rows, a.chunk), pitch = logit_pitch(a.w.n);

@@ -78,8 +78,7 @@ __device__ __forceinline__ float logprob_of(float maximum, double total, float z
 __device__ __forceinline__ float entropy_of(const RowSums& s) { return float(log(s.total) - s.weighted / s.total); }
 __device__ __forceinline__ float lse_of(const RowSums& s) { return float(double(s.maximum) + log(s.total)); }
 
-// ---- noise: computed step by step as on the CPU (kernels/cpu/simd_int.h), so that its bits are the same
-// --------------
+// ---- noise: computed step by step as on the CPU (kernels/cpu/simd_int.h), so that its bits are the same ----
 
 /// log(1 + r) + e log 2.
 __device__ __forceinline__ float log_parts(float r, float e) {
@@ -124,8 +123,7 @@ __device__ __forceinline__ void sample_words(const SampleKey& key, uint32_t bloc
   philox4x32(c, key.run_seed);
 }
 
-// ---- sampling
-// --------------------------------------------------------------------------------------------------------
+// ---- sampling ----------------------------------------------------------------------------------------
 
 /// A token, its noisy value, and its logit. `token` kNone: no logit was above -inf.
 struct Candidate {

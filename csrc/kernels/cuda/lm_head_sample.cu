@@ -1,4 +1,4 @@
-// The head while decoding: a token per row, drawn in the epilogue of the same tiles as pass 1.
+// The output head in decoding: samples a token per row, in the epilogue of the tiles that pass 1 uses.
 #include "kernels/cuda/early.cuh"
 #include "kernels/cuda/lm_head.h"
 #include "kernels/cuda/lm_head_memory.h"
@@ -14,7 +14,7 @@ struct SampleEpilogue {
   const SampleKey* keys;
   TileSums* sums;          // [rows, tiles]
   Candidate* candidates;   // [rows, tiles]
-  float* logits;           // [rows, pitch], written for rows that are truncated
+  float* logits;           // [rows, pitch], written only for rows that are truncated
   int64_t pitch;
   int vocabulary, tiles;
 
@@ -34,7 +34,8 @@ struct SampleEpilogue {
   }
 };
 
-/// Merges tiles into a row's results, one warp per row. truncate_rows draws the tokens of truncated rows.
+/// Merges tiles into a row's results, one warp per row. Tokens of truncated rows are sampled by
+/// truncate_rows.
 __global__ void __launch_bounds__(kHeadThreads)
 merge_samples_kernel(const TileSums* sums, const Candidate* candidates, const SamplingParams* params, SampleOutputs out,
                      int rows, int tiles, int vocabulary) {

@@ -1,5 +1,5 @@
-// The k likeliest tokens of rows: computes logits of a chunk by the tiles of pass 1, then one block per row selects
-// them.
+// The k likeliest tokens of rows: computes the logits of a chunk of rows with the tiles of pass 1, then one
+// block per row selects tokens.
 #include <algorithm>
 
 #include "kernels/cuda/lm_head.h"
@@ -28,7 +28,8 @@ struct TopEpilogue {
   }
 };
 
-/// Larger for a larger logit, for equal ones (-0 and 0 are equal) for the lower id; unique per id, and never 0.
+/// A sort key: larger for a larger logit and, if logits are equal (-0 and 0 are), for the lower id; unique
+/// per id, and never 0.
 __device__ __forceinline__ unsigned long long place_of(float z, int id) {
   const uint32_t bits = __float_as_uint(z + 0.0f);
   const uint32_t sortable = bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
@@ -36,7 +37,7 @@ __device__ __forceinline__ unsigned long long place_of(float z, int id) {
 }
 __device__ __forceinline__ int id_of(unsigned long long place) { return int(0xffffffffu - uint32_t(place)); }
 
-/// This thread's greatest key below `limit`; 0 if there is none.
+/// The largest key below `limit` among this thread's ids; 0 if there is none.
 __device__ __forceinline__ unsigned long long next_of(const float* z, int n, unsigned long long limit) {
   unsigned long long best = 0;
   for (int v = threadIdx.x; v < n; v += kThreads) {
@@ -46,7 +47,7 @@ __device__ __forceinline__ unsigned long long next_of(const float* z, int n, uns
   return best;
 }
 
-/// Returns the same value in every thread.
+/// Maximum over the block; every thread gets it.
 __device__ __forceinline__ unsigned long long block_best(unsigned long long value, unsigned long long* scratch) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -68,7 +69,8 @@ struct TopRows {
   float* logprobs;  // [rows, k] out
 };
 
-/// One block per row. Each thread knows its best id left; only the thread whose id was taken searches again.
+/// Selects the k likeliest tokens; one block per row. Each thread holds its best remaining id; only the
+/// thread whose id was selected searches again.
 __global__ void __launch_bounds__(kThreads) top_kernel(TopRows a) {
   __shared__ unsigned long long scratch[kThreads / 32];
   const int row = blockIdx.x;

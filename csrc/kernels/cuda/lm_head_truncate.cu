@@ -9,18 +9,19 @@ namespace {
 
 constexpr int kThreads = 512;
 constexpr int kDigitBits = 11, kDigits = 5, kBins = 1 << kDigitBits, kIdBits = kDigitBits * kDigits - 32;
-constexpr float kOne = 0x1p40f;  // of fixed-point mass: 2^23 ids of the largest weight fit 64 bits
+constexpr float kOne = 0x1p40f;  // 1 in fixed-point mass: 2^23 ids of the largest weight fit in 64 bits
 
 using Mass = unsigned long long;
 
-/// Larger for a larger logit, for equal ones (-0 and 0 are equal) for the lower id; unique per id.
+/// A sort key: larger for a larger logit and, if logits are equal (-0 and 0 are), for the lower id; unique
+/// per id.
 __device__ __forceinline__ uint64_t order_key(float z, int id) {
   const uint32_t bits = __float_as_uint(z + 0.0f);
   const uint32_t sortable = bits ^ (bits >> 31 ? 0xffffffffu : 0x80000000u);
   return uint64_t(sortable) << kIdBits | uint32_t((1 << kIdBits) - 1 - id);
 }
 
-/// One row during the search for its cut. Weight of an id that may be drawn: e^(y - max y), in (0, 1].
+/// One row, whose cut is searched. The weight of an id that may be sampled is e^(y - max y), in (0, 1].
 struct Row {
   const float* z;
   int drawn;
@@ -33,10 +34,10 @@ struct Row {
 
 struct Histogram {
   unsigned count[kBins];
-  unsigned mass_low[kBins], mass_high[kBins];  // of 64-bit sums; see add_mass
+  unsigned mass_low[kBins], mass_high[kBins];  // halves of 64-bit sums; see add_mass
   unsigned share_count[32];
   Mass share_mass[32];
-  // Result of the digits so far; every thread reads it after the barrier.
+  // Result of the digits processed so far; every thread reads it after the barrier.
   uint64_t prefix;
   unsigned count_above, count_in;
   Mass mass_above, mass_in, total;
@@ -44,15 +45,17 @@ struct Histogram {
   __device__ __forceinline__ Mass mass(int bin) const { return Mass(mass_high[bin]) << 32 | mass_low[bin]; }
 };
 
-/// A 64-bit sum by two 32-bit additions, which shared memory supports atomically; a 64-bit one would be a loop of
-/// compare-and-swap. The thread that wraps the lower half carries, so the sum is exact in any order.
+/// Adds to a 64-bit sum by two 32-bit atomic additions, which shared memory supports; a 64-bit one would be a
+/// loop of compare-and-swap. The thread whose addition wraps the lower half adds the carry, so that the sum
+/// is exact in any order.
 __device__ __forceinline__ void add_mass(Histogram& h, int bin, Mass mass) {
   const unsigned low = unsigned(mass), before = atomicAdd(&h.mass_low[bin], low);
   const unsigned high = unsigned(mass >> 32) + (before + low < low ? 1u : 0u);
   if (high != 0) atomicAdd(&h.mass_high[bin], high);
 }
 
-/// Where to cut: after `count` ids, or (count 0) where mass first reaches `share` of `total` (0: of the whole row).
+/// Where to cut: after `count` ids or, if that is 0, where mass first reaches `share` of `total` (0: of the
+/// whole row).
 struct Target {
   unsigned count;
   double share;
@@ -63,7 +66,7 @@ __device__ __forceinline__ bool reached(const Target& target, unsigned count, Ma
   return target.count > 0 ? count >= target.count : double(mass) >= target.share * double(total);
 }
 
-/// Adds up counts and mass, by digit `level`, of the ids whose higher digits are h.prefix.
+/// Sums counts and mass, for each value of digit `level`, of the ids whose higher digits are h.prefix.
 __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram& h) {
   for (int i = threadIdx.x; i < kBins; i += kThreads) {
     h.count[i] = 0;
@@ -83,8 +86,8 @@ __device__ __forceinline__ void count_digit(const Row& row, int level, Histogram
   __syncthreads();
 }
 
-/// Extends h.prefix by the digit in whose bin the target is reached, from the highest down. One warp: each lane adds
-/// up its share of the bins, then one lane walks shares and bins.
+/// Extends h.prefix by the digit in whose bin the target is reached, counting from the highest bin. Run by
+/// one warp: each lane sums its part of the bins, then one lane searches parts and bins.
 __device__ __forceinline__ void choose_digit(const Target& target, int level, Histogram& h) {
   constexpr int kShare = kBins / 32;
   const int lane = threadIdx.x % 32;
@@ -123,7 +126,7 @@ __device__ __forceinline__ void choose_digit(const Target& target, int level, Hi
   h.mass_in = h.mass(bin);
 }
 
-/// The key of the last id that is kept; *kept gets the mass down to it.
+/// Finds the key of the last id that is kept; *kept gets the mass of the kept ids.
 __device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& target, Histogram& h, Mass* kept) {
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -138,7 +141,8 @@ __device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& targe
     if (threadIdx.x < 32) choose_digit(target, level, h);
     __syncthreads();
     ++level;
-  } while (level < kDigits && h.count_in != 1);  // one id in the bin: its own digits complete the key
+  } while (level < kDigits && h.count_in != 1);  // if one id is left in the bin, its own digits complete the
+                                                 // key
   *kept = h.mass_above + h.mass_in;
   return h.prefix << kDigitBits * (kDigits - level);
 }
@@ -155,7 +159,7 @@ __device__ __forceinline__ uint64_t row_cut(const Row& row, const SamplingParams
   return cut;
 }
 
-/// The best candidate of one thread's ids, in fours that share a Philox block.
+/// The best candidate among one thread's ids, which it processes in fours that share a Philox block.
 __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& params, const SampleKey& key,
                                           uint64_t cut) {
   Candidate best = no_candidate();
@@ -177,7 +181,7 @@ __device__ __forceinline__ Candidate draw(const Row& row, const SamplingParams& 
   return best;
 }
 
-/// The greatest y of the ids that may be drawn. `best`: one float per warp.
+/// The largest y among the ids that may be sampled. `best`: scratch, one float per warp.
 __device__ __forceinline__ float drawn_maximum(const float* z, const RowRule& rule, float* best) {
   float top = -INFINITY;
   for (int v = threadIdx.x; v < rule.drawn; v += kThreads) top = fmaxf(top, z[v] * rule.inverse_temperature);
@@ -188,7 +192,7 @@ __device__ __forceinline__ float drawn_maximum(const float* z, const RowRule& ru
   return top;
 }
 
-/// Draws the token of a truncated row; one block per row.
+/// Samples the token of a truncated row; one block per row.
 __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   __shared__ Histogram histogram;
   __shared__ Candidate bests[kThreads / 32];
@@ -201,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, 2) truncate_kernel(TruncateRows a) {
   const RowSums sums = merge_tiles(a.sums + int64_t(r) * a.tiles, a.tiles);
   const float* const z = a.logits + r * a.pitch;
   const Row row{z, rule.drawn, rule.inverse_temperature, rule.drawn < a.vocabulary ? drawn_maximum(z, rule, maxima) : sums.maximum};
-  // A non-finite row is not truncated: its log-prob must show that.
+  // A row with non-finite logits is not truncated: its log-prob must show that it is non-finite.
   const uint64_t cut = fabs(sums.total) < double(INFINITY) ? row_cut(row, params, histogram) : 0;
   const Candidate mine = warp_best(draw(row, params, a.keys[r], cut));
   if (threadIdx.x % 32 == 0) bests[threadIdx.x / 32] = mine;

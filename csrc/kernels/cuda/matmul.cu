@@ -13,7 +13,8 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Chosen by arithmetic, not yet measured: bytes in flight for the small ones, registers (64 sums a thread) for the large.
+// Tile sizes are chosen by calculation, not yet by measurement: small tiles by the bytes that are loading,
+// large tiles by registers (64 sums per thread).
 using Tile16 = Tile<16, 64, 64, 1, 4, 6>;    // 60 KB of shared memory
 using Tile64 = Tile<64, 64, 64, 2, 2, 4>;    // 64 KB
 using Tile128 = Tile<128, 128, 32, 2, 4, 4>;  // 64 KB
@@ -45,8 +46,8 @@ Output output(const TensorView& y, const TensorView& bias, bool accumulate) {
   return {y.data, y.row_stride, bias.empty() ? nullptr : bias.as<const float>(), bf16, accumulate, paired};
 }
 
-/// Adds the f32 sums that the pieces of a spread product left, in ascending order from 0, and finishes y.
-/// Reads 4 pieces bytes per element.
+/// Adds the f32 sums of a spread product's pieces, in ascending order from 0, and writes y. Reads 4 * pieces
+/// bytes per element.
 __global__ void __launch_bounds__(kThreads) add_pieces_kernel(const float* sums, int pieces, Output out, int64_t rows,
                                                              int64_t columns) {
   const int64_t pairs = ceil_div(columns, 2), index = int64_t(blockIdx.x) * kThreads + threadIdx.x;
@@ -62,8 +63,8 @@ __global__ void __launch_bounds__(kThreads) add_pieces_kernel(const float* sums,
   store_pairs<1, 1>(out, row, column, rows, columns, v);
 }
 
-/// dbias[j] += sum of dy[:, j]. Of 8 lanes, lane i adds rows i, i + 8, ...; the lanes are added in ascending order.
-/// Reads dy once: 2 bytes per element.
+/// dbias[j] += sum of dy[:, j]. Warp i of 8 adds rows i, i + 8, ...; the 8 results are then added in
+/// ascending order. Reads dy once: 2 bytes per element.
 __global__ void __launch_bounds__(kThreads) add_columns_kernel(Operand dy, float* dbias) {
   __shared__ float lanes[8][33];
   const int lane = int(threadIdx.x) / 32, inner = int(threadIdx.x) % 32;
@@ -80,7 +81,8 @@ __global__ void __launch_bounds__(kThreads) add_columns_kernel(Operand dy, float
   dbias[column] += sum;
 }
 
-/// Copies w f32 [height, width], strided rows, to contiguous rows of bf16 or f32: 6 or 8 bytes per element.
+/// Copies w f32 [height, width], strided rows, to contiguous rows of bf16 or f32; moves 6 or 8 bytes per
+/// element.
 template <class T>
 __global__ void __launch_bounds__(kThreads) pack_kernel(const float* w, int64_t stride, int64_t height, int64_t width,
                                                        T* panels) {
@@ -119,7 +121,7 @@ void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_
   multiply_portable(stream, p, a, b);
 }
 
-/// Computes every piece in blocks of its own, with sums in scratch, then adds them up.
+/// Computes each piece of k in its own blocks, with sums in scratch, then adds the pieces.
 void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
   if (!a.scratch) fail(Code::kInternal, "linear: no scratch for %d pieces of k; see linear_scratch_bytes.", p.pieces);
   const int64_t mark = a.scratch->mark();
@@ -134,7 +136,7 @@ void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
   a.scratch->release(mark);
 }
 
-/// True if a product uses the kernels for few rows on Hopper.
+/// True if a product uses the Hopper kernels for few rows.
 bool is_few_sm90(const PackedMatrix& w, int64_t rows) {
   return ::hone::cuda::kSm90Built && !w.transposed && rows <= kFewRows && uses_wgmma(w.n, w.k);
 }

@@ -62,7 +62,7 @@ struct RowsOfY {
 template <class Gate>
 struct GatedRows {
   static constexpr int kLanes = kTileColumns / 16;
-  bf16 *halves, *y;  // halves: null where not wanted
+  bf16 *halves, *y;  // halves: null if not wanted
   int64_t halves_stride, y_stride, width;
   bool wide;
 

@@ -1,4 +1,4 @@
-// Products of few rows on Hopper: launches them with the epilogue that takes their sums.
+// Launches the Hopper kernel for products of few rows, with the epilogue for each op that follows.
 #include "kernels/cuda/matmul_few_epilogues.cuh"
 
 namespace hone::kernels::cuda {

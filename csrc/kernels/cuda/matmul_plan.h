@@ -86,8 +86,7 @@ HONE_HOST_DEVICE constexpr int swizzled(int row, int chunk, int chunks) {
   return row * chunks + (chunks == 4 ? chunk ^ (row / 2 % 4) : chunk ^ (row % 8));
 }
 
-// ---- Hopper: tiles as the copy engine (TMA) writes them with the 128-byte swizzle, and as wgmma reads them
-// ----
+// ---- Hopper: tiles as the copy engine (TMA) writes them with the 128-byte swizzle, and as wgmma reads them ----
 
 /// Depth of a stage: the bf16 elements of one 128-byte row in shared memory.
 inline constexpr int kHopperDepth = 64;

@@ -1,6 +1,6 @@
-// Products on Hopper: one warp uses the copy engine to fill a ring of stages; groups of four warps multiply them
-// (wgmma). Same Product, same pieces of k, same order as the portable kernels; the instruction rounds differently, so a
-// process uses one of the two for all shapes (cuda::uses_wgmma).
+// Matrix products on Hopper: one warp lets the copy engine (TMA) fill a ring of stages; groups of four warps
+// multiply them (wgmma). Pieces of k and their order are those of the portable kernels, but wgmma rounds
+// differently, so a process uses only one of the two kinds of kernels (cuda::uses_wgmma).
 #include <algorithm>
 
 #include "core/cuda/launch.cuh"
@@ -10,16 +10,18 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Chosen by arithmetic, not yet measured: 192 KB in flight. Few rows have kernels of their own (matmul_few_sm90.cu).
-using Walk = HopperTile<2, 128, 6, true, 2>; // many rows, k in pieces: 64 sums and 64 totals a thread; pairs of blocks
-using Many = HopperTile<2, 256, 4, false>;   // many rows: 128 sums a thread
+// Tile sizes are chosen by calculation, not yet by measurement: 192 KB are loading at a time. Few rows have
+// their own kernels (matmul_few_sm90.cu).
+using Walk = HopperTile<2, 128, 6, true, 2>; // many rows, k in pieces: 64 sums and 64 totals per thread;
+                                             // clusters of two blocks
+using Many = HopperTile<2, 256, 4, false>;   // many rows, k in one piece: 128 sums per thread
 
-/// The body is a trap without wgmma: such a device never calls it (device_is_sm90).
+/// On devices without wgmma the kernel's body is a trap; it is never launched there (device_is_sm90).
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 
-constexpr int kPairs = 16;  // of sums finished at a time
+constexpr int kPairs = 16;  // number of pairs of sums that are stored at a time
 
-/// The block's work number `index`; a cluster's blocks share a taller tile by rows.
+/// The block's work number `index`; the blocks of a cluster divide the rows of a taller tile.
 template <class T>
 __device__ __forceinline__ BlockWork block_work(const Product& p, int64_t index) {
   BlockWork work = work_of(index, p.rows, p.columns, p.pieces, p.spread, T::kRows * T::kCluster, T::kColumns);
@@ -46,7 +48,7 @@ __device__ __forceinline__ void copy_operand(unsigned char* to, const CUtensorMa
   }
 }
 
-/// Run by one thread: keeps the ring full, for every block of work of this block.
+/// Run by one thread: keeps the ring full, for all work of this block.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b,
                                           const Product& p, int64_t blocks) {
@@ -74,7 +76,8 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
                               [&](int j, int i) { return sums[4 * j + i]; });
 }
 
-/// Run by a lane of every warp that has finished a stage: signals the producer, in every block that has one.
+/// Run by one lane of every warp that has finished with a stage: signals the copying thread of every block
+/// that writes to this block's stages.
 template <class T>
 __device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
   if constexpr (T::kCluster == 1) {
@@ -85,7 +88,8 @@ __device__ __forceinline__ void release_stage(const Ring<T>& ring, int stage) {
   }
 }
 
-/// Run by a group: multiplies its 64 rows of all work. One product runs while the next stage is awaited.
+/// Run by a group of four warps: multiplies its 64 rows, for all work of the block. One product runs while
+/// the group waits for the next stage.
 template <class T, Inside kA, Inside kB>
 __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p, int64_t blocks, int group) {
   const bool first_lane = threadIdx.x % 32 == 0;
@@ -101,7 +105,7 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Product& p
 #pragma unroll
       for (float& total : totals) total = 0.0f;
     }
-    int left = 0, held = -1;  // steps of this piece to come; the stage that a product may still read
+    int left = 0, held = -1;  // steps left in this piece; the stage that a running product may still read
     for (int step = 0; step < steps; ++step, at.advance()) {
       barrier_wait(&ring.full[at.stage], at.parity);
       multiply_stage<T, kA, kB>(sums, ring, at.stage, group, T::kWalk ? left != 0 : step != 0);
@@ -132,8 +136,8 @@ HONE_HOST_DEVICE int64_t cluster_tiles(const Product& p) {
   return blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows * T::kCluster, T::kColumns);
 }
 
-/// Persistent blocks: each takes every gridDim.x-th tile, so that one tile's output is written while the next one's
-/// operands load.
+/// Matrix product with persistent blocks: each computes every gridDim.x-th tile, so that one tile's output is
+/// written while the next tile's operands load.
 template <class T, Inside kA, Inside kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     product_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p) {
@@ -148,7 +152,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     else barriers_made();
   }
   __syncthreads();
-  if constexpr (T::kCluster > 1) cluster_sync();  // no block copies to barriers that are not initialised yet
+  if constexpr (T::kCluster > 1) cluster_sync();  // no block may copy before all blocks have initialised
+                                                  // their barriers
   const int64_t blocks = cluster_tiles<T>(p);
   if (threadIdx.x < 128) {
     give_registers_back<40>();
@@ -158,9 +163,9 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     drain_ring<T, kA, kB>(ring, p, blocks, group_of_warps() - 1);
   }
   __syncwarp();
-  if constexpr (T::kCluster > 1) cluster_sync();  // no block exits while another still signals it
+  if constexpr (T::kCluster > 1) cluster_sync();  // no block may exit while another one still signals it
 #else
-  __trap();  // machine code for another device: never fail silently
+  __trap();  // machine code for another device: fails instead of computing nothing
 #endif
 }
 

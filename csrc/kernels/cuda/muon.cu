@@ -1,5 +1,6 @@
-// Muon. Newton-Schulz keeps X in f32 and rounds it to bf16 for the products: X <- a X + P X with P = b G + c G^2. A
-// wide X has G = X X^T on its left, a tall one G = X^T X on its right, so nothing is transposed.
+// Muon on a GPU. Newton-Schulz keeps X in f32 and rounds it to bf16 for products: X <- a X + P X with P = b G
+// + c G^2. For a wide X, G = X X^T is multiplied from the left; for a tall X, G = X^T X is multiplied from
+// the right, so that nothing is transposed.
 #include <algorithm>
 #include <cmath>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// n values, of which a block has one strip; all arrays start at 16 bytes if `wide`.
+/// n values, of which each block processes one strip; all arrays are 16-byte aligned if `wide`.
 struct Matrix {
   float *param, *buffer, *x;
   const float *grad, *scale;
@@ -26,8 +27,8 @@ struct Matrix {
   bool wide;
 };
 
-/// buffer <- momentum buffer + g; x = g + momentum buffer; sums: squares of x. With a scale that is NaN x is NaN and
-/// the buffer stays.
+/// buffer <- momentum buffer + g; x = g + momentum buffer; sums: sums of squares of x. If the scale is NaN, x
+/// becomes NaN and the buffer is unchanged.
 __global__ void __launch_bounds__(kThreads) momentum_kernel(Matrix a) {
   __shared__ double scratch[32];
   const float scale = a.scale ? *a.scale : 1.0f, factor = a.grad_scale * scale;
@@ -49,7 +50,7 @@ __global__ void __launch_bounds__(kThreads) momentum_kernel(Matrix a) {
   if (threadIdx.x == 0) a.sums[blockIdx.x] = sum;
 }
 
-/// v = x, divided by the root of `squares` if that is given; rounded = v in bf16, x = a v.
+/// v = x, divided by the root of `squares` if that is not null; rounded = v in bf16; x = a v.
 __global__ void __launch_bounds__(kThreads) split_kernel(float* x, int64_t n, const double* squares, bf16* rounded) {
   const int64_t i = (int64_t(blockIdx.x) * kThreads + threadIdx.x) * 8;
   if (i >= n) return;
@@ -74,7 +75,7 @@ __global__ void __launch_bounds__(kThreads) poly_kernel(const float* gram, const
   store_eight(poly + i, g, n - i, true);
 }
 
-/// param <- decay param - step_size x, unless the scale is NaN; sums: squared changes.
+/// param <- decay param - step_size x, unless the scale is NaN; sums: sums of squared changes.
 __global__ void __launch_bounds__(kThreads) apply_kernel(Matrix a) {
   __shared__ double scratch[32];
   const bool skipped = a.scale && isnan(*a.scale);
@@ -97,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) apply_kernel(Matrix a) {
   if (threadIdx.x == 0) a.sums[blockIdx.x] = sum;
 }
 
-/// The matrices of the iteration, in scratch.
+/// The matrices of the Newton-Schulz iteration, in scratch.
 struct NewtonSchulz {
   int64_t rows, columns, side;
   float *x, *gram, *square;        // [R, C], [side, side] twice
@@ -110,7 +111,7 @@ struct NewtonSchulz {
         x_rounded(arena.take_array<bf16>(r * c)), gram_rounded(arena.take_array<bf16>(side * side)),
         poly(arena.take_array<bf16>(side * side)), scratch(&arena) {}
 
-  /// Runs one iteration. `squares`: sum of squares of x, by whose root x is divided first; or null.
+  /// Runs one iteration. `squares`: sum of squares of x, by whose root x is first divided; or null.
   void step(const Stream& stream, const double* squares) const {
     const bool tall = rows > columns;
     const int64_t area = side * side;

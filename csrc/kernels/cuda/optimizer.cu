@@ -1,4 +1,5 @@
-// One pass over parameters, moments and gradients; multiply and add are kept apart, as on the CPU: the same bits.
+// AdamW on a GPU: one pass over parameters, moments and gradients. Multiplication and addition are separate
+// (no fma), so that bits equal the CPU's.
 #include <cmath>
 
 #include "core/cuda/launch.cuh"
@@ -12,12 +13,12 @@ namespace {
 
 constexpr int kThreads = 256;
 
-/// Moments, and the key of the random bits that round them, which f32 moments do not use.
+/// Moments of type T, and the key of the random bits that round bf16 moments (f32 moments do not use it).
 template <class T>
 struct Moments {
   T *m, *v;
   uint64_t seed;
-  int64_t step, first;  // first: number of element 0
+  int64_t step, first;  // first: index of element 0 among all trained elements
 };
 
 struct Update {
@@ -43,7 +44,8 @@ __global__ void __launch_bounds__(kThreads) squares_kernel(const float* x, int64
   if (threadIdx.x == 0) sums[blockIdx.x] = sum;
 }
 
-/// One block: total (+)= the sums, every 256th to one thread in order, then a fixed tree.
+/// Run by one block: total (+)= sum of `sums`. Each thread adds every 256th in order, then the threads' sums
+/// are added by a fixed tree.
 __global__ void __launch_bounds__(kThreads) add_kernel(const double* sums, int64_t n, bool accumulate, double* total) {
   __shared__ double scratch[32];
   double sum = 0.0;
@@ -59,13 +61,13 @@ __global__ void gradient_scale_kernel(const double* totals, int64_t n, double cl
   *scale = isfinite(norm) ? float(factor) : __int_as_float(0x7fc00000);
 }
 
-/// Draws 32 random bits for each of eight elements: word element % 4 of Philox block element / 4.
+/// Gets 32 random bits for each of eight elements: word element % 4 of Philox block element / 4.
 __device__ __forceinline__ void draw_eight(const Moments<bf16>& a, int64_t element, uint32_t (&out)[8]) {
   const auto first = uint64_t(element);
   const int skipped = int(first % 4);
 #pragma unroll
   for (int b = 0; b < 3; ++b) {
-    if (b == 2 && skipped == 0) return;  // two blocks are eight words
+    if (b == 2 && skipped == 0) return;  // two Philox blocks have eight words, so the third is not needed
     const uint64_t block = first / 4 + uint64_t(b);
     uint32_t words[4] = {uint32_t(block), uint32_t(a.step), uint32_t(uint64_t(a.step) >> 32), uint32_t(block >> 32)};
     philox4x32(words, a.seed);
@@ -80,12 +82,13 @@ __device__ __forceinline__ void draw_eight(const Moments<bf16>& a, int64_t eleme
   }
 }
 
-/// As on the CPU: adds 16 random bits to the truncated ones.
+/// Rounds to bf16 stochastically with the CPU's bits: adds 16 random bits to the 16 that are dropped.
 __device__ __forceinline__ float round_randomly(float x, uint32_t random) {
   constexpr uint32_t kExponent = 0x7f800000u;
   const uint32_t bits = __float_as_uint(x), sum = bits + random;
   if ((bits & kExponent) == kExponent) return x;
-  return __uint_as_float(((sum & kExponent) == kExponent ? bits : sum) & 0xffff0000u);  // the largest stays finite
+  // the largest finite value stays finite
+  return __uint_as_float(((sum & kExponent) == kExponent ? bits : sum) & 0xffff0000u);
 }
 
 __device__ __forceinline__ void store_moments(const Moments<float>& a, int64_t i, const Eight& m, const Eight& v,
@@ -101,7 +104,7 @@ __device__ __forceinline__ void store_moments(const Moments<bf16>& a, int64_t i,
     m.at[k] = round_randomly(m.at[k], words[k] & 0xffffu);
     v.at[k] = round_randomly(v.at[k], words[k] >> 16);
   }
-  store_eight(a.m + i, m, left, wide);  // exact by now
+  store_eight(a.m + i, m, left, wide);  // exact, since m is already rounded
   store_eight(a.v + i, v, left, wide);
 }
 
@@ -120,7 +123,7 @@ __device__ double adamw_eight(const Update& a, const Moments<T>& moments, float 
     v.at[k] = v.at[k] * a.beta2 + g * g * a.one_minus_beta2;
     const float denominator = sqrtf(v.at[k]) / a.root_correction + a.eps;
     p.at[k] = old * a.decay - m.at[k] * a.step_size / denominator;
-    // Past the end the values may be 0 / 0.
+    // Values beyond the end may be 0 / 0.
     if (k < left) change += double(p.at[k] - old) * double(p.at[k] - old);
   }
   store_eight(a.param + i, p, left, a.wide);
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(kThreads) adamw_kernel(Update a, Moments<T> mo
   if (threadIdx.x == 0) a.changes[blockIdx.x] = change;
 }
 
-/// The constants of step `a.step`, rounded as on the CPU.
+/// The constants of step `a.step`, rounded as the CPU rounds them.
 Update constants(const AdamWArgs& a) {
   const double beta1 = a.beta1, beta2 = a.beta2;
   Update u{};

@@ -1,4 +1,5 @@
-// Each thread adds eight neighbouring elements of all parts; a block of threads sums the squares of one block of elements.
+// Sums over parts on a GPU: each thread adds eight consecutive elements of all parts; a thread block sums the
+// squares of one block of elements.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/parts.h"
 #include "kernels/cuda/reduce.cuh"

@@ -1,4 +1,5 @@
-// A block per sequence: it reads its tokens once for the ratio and once more to write coefficients.
+// The policy loss on a GPU: a thread block per sequence reads the sequence's tokens once for the ratio and
+// once more to write coefficients.
 #include "kernels/cuda/policy_loss.h"
 
 #include "core/cuda/launch.cuh"

@@ -1,4 +1,5 @@
-// A warp or a block handles a row, chosen by the width alone, so a row's bits depend on the row only.
+// RMSNorm on a GPU: a warp or a block handles a row. Only the width decides which, so that a row's bits
+// depend only on the row.
 #include <climits>
 
 #include "core/cuda/launch.cuh"
@@ -11,9 +12,9 @@ namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int64_t kWarpWidth = 1024;  // one warp handles a row up to this wide
+constexpr int64_t kWarpWidth = 1024;  // one warp handles a row of up to this width
 
-/// Row r of a matrix; with heads side by side, head r % heads of row r / heads.
+/// Rows of a matrix; if its rows are heads side by side, row r is head r % heads of matrix row r / heads.
 template <class T>
 struct Rows {
   T* data;
@@ -21,7 +22,8 @@ struct Rows {
   int heads;
   int width;
   __device__ T* row(int64_t r) const {
-    const auto index = uint32_t(r), all = uint32_t(heads);  // a division of 64 bits is a function call
+    const auto index = uint32_t(r), all = uint32_t(heads);  // 32 bits, since dividing 64-bit numbers is a
+                                                            // function call
     return data + int64_t(index / all) * stride + int64_t(index % all) * width;
   }
 };
@@ -56,7 +58,7 @@ __device__ float sum_of_row(float value, float* scratch) {
   else return block_sum(value, scratch);
 }
 
-/// The row that this group of Threads threads, a warp or a block, handles.
+/// The row that this group of Threads threads (a warp or a block) handles.
 template <int Threads>
 __device__ int64_t row_index() { return int64_t(blockIdx.x) * (kThreads / Threads) + threadIdx.x / Threads; }
 
@@ -85,7 +87,8 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   }
 }
 
-/// Writes dx of one row and adds its share of dweight to `own`; a thread touches only its own columns.
+/// Writes dx of one row and adds its contribution to dweight to `own`; each thread accesses only its own
+/// columns.
 template <int Threads>
 __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* scratch) {
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
@@ -116,7 +119,7 @@ __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* s
   }
 }
 
-/// Writes dx of one strip of rows, and their part of dweight, summed in ascending order.
+/// Writes dx of one strip of rows, and the strip's contribution to dweight, summed in ascending order.
 template <int Threads>
 __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   HONE_DYNAMIC_SHARED(float, sums);
@@ -134,9 +137,9 @@ __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   }
 }
 
-/// A block adds kNormFan rows of `sums` [count, width] by 32 columns in f64: of 8 lanes, lane i adds rows i, i + 8, ...
-/// in order, then the lanes are added in order. The result goes to its row of `partial`, or, where that is null and one
-/// block has all rows, is added to dweight.
+/// A block adds kNormFan rows of `sums` [count, width], 32 columns wide, in f64: warp i of 8 adds rows i, i +
+/// 8, ... in order, then the 8 results are added in order. The result goes to the block's row of `partial`
+/// or, if that is null (one block has all rows), is added to dweight.
 template <class T, int kFan>
 __global__ void __launch_bounds__(kThreads) add_strips_kernel(const T* sums, int64_t count, int width, double* partial,
                                                              float* dweight) {
@@ -159,7 +162,8 @@ __global__ void __launch_bounds__(kThreads) add_strips_kernel(const T* sums, int
   else dweight[c] += float(total);
 }
 
-/// dweight += the strips' sums: each block adds kNormFan of them, then one block adds the results.
+/// dweight += sum of the strips' sums: each block adds kNormFan of them, then one block adds the blocks'
+/// results.
 void add_strips(const Stream& stream, const float* sums, int64_t strips, int width, double* partial, float* dweight) {
   const unsigned across = blocks_for(width, 32);
   const int64_t blocks = norm_fans(strips);
@@ -171,7 +175,7 @@ void add_strips(const Stream& stream, const float* sums, int64_t strips, int wid
               nullptr, dweight);
 }
 
-/// Number of rows of `args.x`. Throws kShape if a kernel could not count them.
+/// Number of rows of `args.x`. Throws kShape if there are more than a kernel can count.
 template <class Args>
 int64_t row_count(const Args& args, int64_t width) {
   const int64_t rows = args.x.numel() / width;

@@ -1,4 +1,5 @@
-// Each thread rotates up to eight pairs of one head: the halves' dimensions, or neighbours.
+// Rotary embedding on a GPU: each thread rotates up to eight pairs of one head (dimensions i and i + N/2, or
+// neighbours).
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/vector.cuh"
@@ -14,7 +15,7 @@ struct Rotation {
   const int32_t* positions;
   const float* table;
   int64_t table_stride, items;
-  int heads, dim, half, pieces;  // half: rotated pairs of a head; pieces: vectors of pairs
+  int heads, dim, half, pieces;  // half: number of rotated pairs per head; pieces: vectors of pairs per head
   float sign;
   bool wide, interleaved;
 };

@@ -1,4 +1,4 @@
-// Elementwise over rows; the sigmoid is recomputed in the backward.
+// SwiGLU on a GPU, elementwise over rows; the backward recomputes the sigmoid.
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/rows.h"
 #include "kernels/cuda/swiglu.cuh"
@@ -11,7 +11,7 @@ constexpr int kThreads = 256;
 
 struct Gates {
   const bf16* gate_up;
-  int64_t stride, width, pieces, items;  // pieces: vectors in a row of y
+  int64_t stride, width, pieces, items;  // pieces: vectors per row of y
   bool wide;
 };
 

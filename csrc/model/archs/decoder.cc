@@ -1,4 +1,5 @@
-// What the Llama-like rows share: sizes, rotary scaling and tying, in both transformers styles.
+// Parsing and writing that Llama-like architectures share: sizes, rotary scaling and weight tying, in both
+// transformers styles.
 #include <algorithm>
 #include <cmath>
 
@@ -8,8 +9,8 @@
 namespace hone::model {
 namespace {
 
-/// Yarn's attention factor where a file gives mscale instead of the factor itself.
-/// Source: transformers, modeling_rope_utils.
+/// Yarn's attention factor, also if a file gives mscale instead of the factor itself. Source: transformers,
+/// modeling_rope_utils.
 double yarn_attention_factor(ConfigFields& fields, double factor) {
   const double given = fields.number("attention_factor", 0.0);
   const double mscale = fields.number("mscale", 0.0), all_dim = fields.number("mscale_all_dim", 0.0);
@@ -31,10 +32,12 @@ void parse_yarn(ConfigFields& fields, RopeConfig& rope) {
   rope.yarn_truncate = fields.boolean("truncate", true);
   rope.attention_factor = yarn_attention_factor(fields, rope.factor);
   rope.query_beta = fields.number("llama_4_scaling_beta", 0.0);
-  fields.ignore({"attn_factor"});  // DeepSeek-R1-0528-Qwen3-8B has it; transformers reads attention_factor alone
+  fields.ignore({"attn_factor"});  // DeepSeek-R1-0528-Qwen3-8B has this field, but transformers reads only
+                                   // attention_factor
 }
 
-/// The context ends where the short factors do, unless the architecture chooses the long ones (phi3.cc).
+/// The context ends where the short factors' range ends, unless the architecture chooses the long factors
+/// (phi3.cc).
 void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   RopeConfig& rope = config.rope;
   rope.kind = RopeConfig::Kind::kLongrope;
@@ -47,10 +50,11 @@ void parse_longrope(ConfigFields& fields, ModelConfig& config) {
   config.max_positions = std::min(config.max_positions, rope.original_max_positions);
 }
 
-/// No angle is scaled within max_position_embeddings; beyond, transformers' angles depend on the batch.
+/// Types of scaling that scale no angle within max_position_embeddings; beyond it transformers' angles depend
+/// on the batch.
 bool is_unscaled(const std::string& type) { return type == "default" || type == "dynamic" || type == "mrope"; }
 
-/// A kind of scaling that changes angles. Source: transformers, modeling_rope_utils.
+/// Parses a type of scaling that changes angles. Source: transformers, modeling_rope_utils.
 void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& config) {
   RopeConfig& rope = config.rope;
   rope.factor = fields.number("factor", 1.0);
@@ -68,7 +72,8 @@ void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& c
 
 void parse_rope(const Json& json, const std::string& where, ModelConfig& config, bool partial, ConfigProblems* problems);
 
-/// Hunyuan's base is greater from the first token on. Source: transformers, HunYuanDenseV1RotaryEmbedding.
+/// Dynamic scaling: only Hunyuan's base differs, from the first token on. Source: transformers,
+/// HunYuanDenseV1RotaryEmbedding.
 void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"factor", "original_max_position_embeddings"});
   const double alpha = config.arch == "hunyuan_v1_dense" ? fields.number("alpha", 0.0) : 0.0;
@@ -78,7 +83,8 @@ void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"beta_fast", "beta_slow", "mscale", "mscale_all_dim"});
 }
 
-/// Reads an object for full and one for sliding attention. Source: transformers 5, Gemma3TextConfig.
+/// Reads one rope object for full attention and one for sliding attention. Source: transformers 5,
+/// Gemma3TextConfig.
 void parse_rope_by_layer(ConfigFields& fields, ModelConfig& config) {
   parse_rope(*fields.value("full_attention"), fields.path("full_attention"), config, false, fields.problems());
   if (const Json* sliding = fields.value("sliding_attention")) {
@@ -100,7 +106,7 @@ void parse_rope(const Json& json, const std::string& where, ModelConfig& config,
   if (partial) config.rope.partial = fields.number("partial_rotary_factor", config.rope.partial);
   if (!is_unscaled(type)) parse_scaling(fields, type, config);
   if (type == "dynamic") parse_dynamic(fields, config);
-  fields.ignore({"mrope_section", "mrope_interleaved"});  // positions of text are the same on all axes
+  fields.ignore({"mrope_section", "mrope_interleaved"});  // a text token has the same position on all axes
   judge_unread(fields, *problems);
 }
 
@@ -139,7 +145,7 @@ void write_scaling(const RopeConfig& rope, Json& json) {
   if (rope.attention_factor > 0) json.set("attention_factor", Json::number(rope.attention_factor));
 }
 
-/// Checks the bound here, before lists with an entry a layer are allocated.
+/// Reads the number of layers; checks its bound here, before lists with one entry per layer are allocated.
 int64_t parse_layers(ConfigFields& fields, int64_t otherwise) {
   const char* field = "num_hidden_layers";
   const int64_t layers = otherwise ? fields.integer(field, otherwise) : fields.integer(field);
@@ -190,7 +196,7 @@ void parse_decoder(ConfigFields& fields, ModelConfig& config, bool partial_rotar
   config.tied_head = fields.boolean("tie_word_embeddings", config.tied_head);
   if (config.gelu) {
     fields.only("hidden_activation", {"gelu_pytorch_tanh"});
-    fields.ignore({"hidden_act"});  // only in old files; transformers reads hidden_activation
+    fields.ignore({"hidden_act"});  // only in old files, where transformers reads hidden_activation instead
   } else {
     fields.only("hidden_act", {"silu", "swish"});
   }

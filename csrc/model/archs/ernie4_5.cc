@@ -1,4 +1,4 @@
-// ERNIE-4.5 dense: Llama whose rotary pairs are neighbours.
+// ERNIE-4.5 dense: Llama with rotary pairs of neighbouring dimensions.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

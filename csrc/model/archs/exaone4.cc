@@ -1,10 +1,12 @@
-// EXAONE-4: norms after both halves, q and k normed per head; where layers have windows, only those are rotated.
+// EXAONE-4: norms after attention and MLP, q and k normed per head; in models with sliding windows, only
+// layers with a window have rotary embedding.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
 namespace {
 
-/// Every n-th layer has no window: a number, or the length of a text such as "LLLG"; 0: no layer has one.
+/// Reads n, where every n-th layer has no window: a number, or the length of a text such as "LLLG"; 0: no
+/// layer has a window.
 int64_t parse_pattern(ConfigFields& fields) {
   const Json* pattern = fields.value("sliding_window_pattern");
   if (!pattern) return fields.present("sliding_window_pattern") ? 0 : 4;

@@ -7,7 +7,8 @@ namespace {
 
 Json number_or_null(double value) { return value != 0.0 ? Json::number(value) : Json(); }
 
-/// Null means no cap; an absent field means the default of the class.
+/// Reads a soft cap: null means no cap; an absent field means `otherwise`, the default of transformers'
+/// class.
 float soft_cap(ConfigFields& fields, const char* field, double otherwise) {
   return float(fields.number(field, fields.present(field) ? 0.0 : otherwise));
 }

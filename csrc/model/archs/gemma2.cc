@@ -1,4 +1,5 @@
-// Gemma-2: window and full attention in turn; scores and logits are capped softly.
+// Gemma-2: layers alternate between sliding-window and full attention; attention scores and logits have soft
+// caps.
 #include "model/archs/archs.h"
 #include "model/archs/gemma.h"
 

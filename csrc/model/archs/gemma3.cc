@@ -1,4 +1,5 @@
-// Gemma-3: five layers with a window to one without, each kind with its own rotary base; q and k normed.
+// Gemma-3: five layers with a sliding window for each layer without, and a rotary base for each kind; q and k
+// are normed.
 #include "model/archs/archs.h"
 #include "model/archs/gemma.h"
 

@@ -1,4 +1,5 @@
-// GLM-4 and GLM-4-0414: half of each head rotated, by neighbours; the second has norms around both halves.
+// GLM-4 and GLM-4-0414: half of each head's dimensions are rotated, in neighbouring pairs; GLM-4-0414 has
+// norms before and after attention and MLP.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

@@ -1,4 +1,5 @@
-// gpt-oss: attention with sinks, a window on every other layer, and experts with biases whose gates are limited.
+// gpt-oss: attention with sinks, a sliding window on every other layer, and experts with biases and clamped
+// gates.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
@@ -24,9 +25,9 @@ void parse_gpt_oss(ConfigFields& fields, ModelConfig& config) {
   if (e.count < 1) fields.problem(Code::kConfig, fields.path("num_local_experts") + " is " + std::to_string(e.count) + "; a mixture has at least one.");
   e.width = config.mlp_width;
   e.normalized = e.turned = e.biases = true;
-  e.limit = 7.0;  // transformers has no field for it
+  e.limit = 7.0;  // transformers has no field for this limit
   fields.only("swiglu_limit", 7.0);
-  // Other programs' names of fields that were read above, and coefficients of a loss.
+  // Names that other programs use for fields that were read above, and coefficients of a loss.
   fields.ignore({"experts_per_token", "initial_context_length", "rope_scaling_factor", "rope_ntk_alpha", "rope_ntk_beta", "output_router_logits", "router_aux_loss_coef"});
 }
 

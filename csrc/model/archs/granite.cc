@@ -1,10 +1,11 @@
-// Granite: Llama with four multipliers. Granite-4.0's dense models are written as hybrids without Mamba layers or experts.
+// Granite: Llama with four multipliers. Granite-4.0's dense models use the hybrid format, without Mamba
+// layers or experts.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
 namespace {
 
-/// Layers of Mamba-2, under its two names, are refused.
+/// Refuses Mamba-2 layers; files list the layers' types under two names.
 void expect_attention(ConfigFields& fields) {
   for (const char* field : {"layer_types", "layers_block_type"}) {
     for (const std::string& type : fields.texts(field)) {
@@ -32,14 +33,15 @@ void write_granite(const ModelConfig& config, Json& json) {
   json.set("logits_scaling", Json::number(config.logits_scaling));
 }
 
-/// Without layer_types transformers takes every layer for one of Mamba.
+/// Throws without layer_types, since transformers then takes every layer for a Mamba layer.
 void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config) {
   config.names = ModelConfig::Names::kGraniteHybrid;
   config.fused_gate_up = true;
   const bool typed = fields.value("layer_types") || fields.value("layers_block_type");
   if (!typed) fields.problem(Code::kUnsupported, fields.path("layer_types") + " is missing: all layers would be of Mamba; only layers of attention are supported.");
   expect_attention(fields);
-  config.mlp_width = 1;  // intermediate_size is that of experts, which these models do not have
+  config.mlp_width = 1;  // a placeholder: intermediate_size is that of experts, which these models do not
+                         // have
   parse_granite(fields, config);
   config.mlp_width = fields.integer("shared_intermediate_size", 1024);
   if (fields.text("position_embedding_type") != "rope") config.rotated_layers.assign(size_t(config.layers), false);

@@ -1,4 +1,5 @@
-// Hunyuan's dense models: Llama with q and k normed per head after they are rotated. Angles: parse_dynamic, decoder.cc.
+// Hunyuan's dense models: Llama with q and k normed per head after rotary embedding. For rotary angles see
+// parse_dynamic, decoder.cc.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
@@ -13,12 +14,12 @@ void parse_hunyuan(ConfigFields& fields, ModelConfig& config) {
   fields.only("norm_type", {"rms"});
   fields.only("use_rotary_pos_emb", true);
   fields.only("add_classification_head", false);
-  // Fields of other heads in the authors' code, and of images.
+  // Fields of classification heads and of images in the authors' code.
   fields.ignore({"attention_head_dim", "cla_share_factor", "class_num", "dense_list", "eod_token_id", "im_end_id", "im_newline_id",
                  "im_start_id", "mask_init_id", "org_vocab_size", "pad_id", "pool_type", "text_end_id", "text_start_id"});
 }
 
-/// Writes the base that resulted from alpha as rope_theta.
+/// Writes rope_theta as the base that alpha resulted in.
 void write_hunyuan(const ModelConfig& config, Json& json) {
   write_decoder(config, json);
   json.set("attention_bias", Json::boolean(config.qkv_bias));

@@ -1,4 +1,5 @@
-// LFM2: most layers are a gated convolution over three tokens, the others attention with normed heads.
+// LFM2: most layers are a gated convolution over three tokens, the others attention with q and k normed per
+// head.
 #include <algorithm>
 
 #include "model/archs/archs.h"
@@ -6,7 +7,7 @@
 namespace hone::model::archs {
 namespace {
 
-/// F of the MLP. The field may be two thirds of it under a name of LFM2's own.
+/// F of the MLP. The field may hold a size of which F is two thirds, and may have a name of LFM2's own.
 int64_t mlp_width_of(ConfigFields& fields, int64_t given) {
   int64_t width = fields.integer("block_ff_dim", given);
   const bool adjusts = fields.boolean("block_auto_adjust_ff_dim", true);
@@ -55,7 +56,7 @@ void parse_lfm2(ConfigFields& fields, ModelConfig& config) {
   if (std::count(config.linear_layers.begin(), config.linear_layers.end(), true) == 0) config.linear_layers.clear();
   config.delta = {.key_heads = 0, .value_heads = 1, .key_dim = 0, .value_dim = config.width, .taps = fields.integer("conv_L_cache", 3)};
   fields.only("conv_bias", false);
-  // Sizes under second names, the initialisation of weights, and fields that transformers does not read.
+  // Second names of sizes, settings of weight initialisation, and fields that transformers does not read.
   fields.ignore({"block_dim", "block_norm_eps", "block_use_swiglu", "block_use_xavier_init", "block_mlp_init_scale", "block_out_init_scale",
                  "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "use_pos_enc", "theta"});
 }

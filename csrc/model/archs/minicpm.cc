@@ -12,7 +12,7 @@ void parse_minicpm(ConfigFields& fields, ModelConfig& config) {
   const double depth = fields.number("scale_depth", 1.0), base = fields.number("dim_model_base", 1.0);
   config.residual_scale = float(depth / std::sqrt(double(std::max<int64_t>(config.layers, 1))));
   config.logits_scaling = double(config.width) / base;
-  fields.ignore({"mup_denominator"});  // a setting of its authors' optimizer
+  fields.ignore({"mup_denominator"});  // a setting of the authors' optimizer
 }
 
 void write_minicpm(const ModelConfig& config, Json& json) {

@@ -5,8 +5,8 @@
 
 namespace hone::model::archs {
 
-/// Queries are multiplied by 1 + beta ln(1 + floor(position / original positions)): 1 within the original positions, where
-/// the context ends here. Source: transformers, modeling_ministral3.
+/// Queries are multiplied by 1 + beta ln(1 + floor(position / original positions)), which is 1 within the
+/// original positions, where the context ends here. Source: transformers, modeling_ministral3.
 void parse_ministral3(ConfigFields& fields, ModelConfig& config) {
   config.norm_eps = 1e-5f;
   config.kv_heads = 8;

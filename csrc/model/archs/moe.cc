@@ -7,7 +7,8 @@
 namespace hone::model::archs {
 namespace {
 
-/// Reads how many experts there are and how many are chosen. Ignores loss coefficients and what calls return.
+/// Reads how many experts there are and how many are chosen. Ignores loss coefficients and fields about what
+/// calls return.
 void parse_experts(ConfigFields& fields, ModelConfig& config, const char* count) {
   ExpertsConfig& e = config.experts;
   e.count = fields.integer(count, e.count);
@@ -22,14 +23,15 @@ void write_experts(const ModelConfig& config, const char* count, Json& json) {
   json.set("output_router_logits", Json::boolean(false));
 }
 
-/// A number with a decimal point, since transformers 5 refuses an integer where it declares a float.
+/// A JSON number with a decimal point, since transformers 5 refuses an integer for a field that it declares
+/// as float.
 Json decimal(double value) {
   std::string text = Json::number(value).dump();
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return Json::parse(text, "number");
 }
 
-/// Sets the layers that have experts, those with has(layer). The list stays empty if all have them.
+/// Sets which layers have experts: those with has(layer). The list stays empty if all layers have experts.
 template <class Has>
 void choose_layers(ModelConfig& config, const Has& has) {
   std::vector<bool> layers;

@@ -1,4 +1,4 @@
-// OLMo-2: norms after attention and MLP, none before; q and k normed over all heads at once.
+// OLMo-2: norms after attention and MLP, none before them; q and k are normed over all heads at once.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

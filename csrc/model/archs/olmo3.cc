@@ -1,4 +1,5 @@
-// OLMo-3: OLMo-2 whose layers have a window, three of four; only those without one have their rotary angles scaled.
+// OLMo-3: OLMo-2 with a sliding window on three of four layers; only layers without a window scale their
+// rotary angles.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

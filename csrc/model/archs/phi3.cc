@@ -1,4 +1,5 @@
-// Phi-3 and Phi-4: q, k, v and gate, up in one tensor each; a part of each head rotated, or longrope (Phi-4-mini).
+// Phi-3 and Phi-4: files store q, k, v as one tensor, and gate, up as one; only a part of each head is
+// rotated, or longrope (Phi-4-mini).
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
@@ -6,9 +7,10 @@ namespace {
 
 constexpr const char* kContext = "hone_max_context";
 
-/// transformers takes the long factors for a sequence as soon as it exceeds the original positions, and so turns tokens that
-/// were read already by other angles: a token's log-probability would depend on what comes after it. Here the longest
-/// sequence of the run decides once, for engine and trainer alike.
+/// Chooses longrope's short or long factors by the longest sequence of the run, once, for engine and trainer.
+/// (transformers switches a sequence to the long factors as soon as it exceeds the original positions, which
+/// changes the angles of tokens that were already read, so that a token's log-prob would depend on later
+/// tokens.)
 void choose_factors(ModelConfig& config, int64_t context) {
   RopeConfig& rope = config.rope;
   rope.extended = context > rope.original_max_positions && rope.extended_positions > rope.original_max_positions;

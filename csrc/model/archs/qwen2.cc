@@ -1,4 +1,4 @@
-// Qwen2; and MiMo, which is Qwen2 with layers that predict further tokens, which are left out.
+// Qwen2; and MiMo, which is Qwen2 plus layers that predict further tokens, which are not loaded.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

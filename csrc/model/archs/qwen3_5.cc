@@ -1,11 +1,12 @@
-// Qwen3.5's text models, dense ones and mixtures, and Qwen3-Next: three layers of gated DeltaNet to one of attention, whose heads have an output gate. Rotary
-// positions have three axes, which are the same number for text.
+// Text models of Qwen3.5, dense and mixtures of experts, and Qwen3-Next: three layers of gated DeltaNet for
+// each layer of attention, whose heads have an output gate. Rotary positions have three axes, which are equal
+// for text.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
 namespace {
 
-/// Without layer_types every full_attention_interval-th layer attends.
+/// Reads which layers have attention: without layer_types every full_attention_interval-th layer.
 void parse_kinds(ConfigFields& fields, ModelConfig& config) {
   const int64_t interval = fields.integer("full_attention_interval", 4);
   const std::vector<std::string> types = fields.texts("layer_types");
@@ -18,7 +19,7 @@ void parse_kinds(ConfigFields& fields, ModelConfig& config) {
   }
 }
 
-/// Reads what dense models and mixtures share. The caller has set the default sizes.
+/// Reads the fields that dense models and mixtures share. The caller has set the default sizes.
 void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
   if (config.vocabulary == 0) config.vocabulary = 248320;
   config.head_dim = 256;
@@ -37,7 +38,7 @@ void parse_hybrid(ConfigFields& fields, ModelConfig& config) {
   if (!fields.boolean("attn_output_gate", true)) {
     fields.problem(Code::kUnsupported, fields.path("attn_output_gate") + " is false; only attention with an output gate is supported.");
   }
-  // Fields of layers that predict further tokens, which are not loaded, and fields that nothing here uses.
+  // Fields of layers that predict further tokens, which are not loaded, and fields without an effect here.
   fields.ignore({"mtp_num_hidden_layers", "mtp_use_dedicated_embeddings", "mlp_only_layers", "mamba_ssm_dtype"});
 }
 
@@ -53,7 +54,7 @@ void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
   ExpertsConfig& e = config.experts;
   config.width = 2048, config.layers = config.delta_by_head ? 48 : 40;
   config.heads = 16, config.kv_heads = 2;
-  config.mlp_width = 5632;  // no layer has such an MLP
+  config.mlp_width = 5632;  // a placeholder, since no layer has such an MLP
   parse_hybrid(fields, config);
   e.count = fields.integer("num_experts", e.count ? e.count : 256);
   e.chosen = fields.integer("num_experts_per_tok", e.chosen ? e.chosen : 8);
@@ -65,7 +66,7 @@ void parse_qwen3_5_moe_text(ConfigFields& fields, ModelConfig& config) {
   fields.ignore({"output_router_logits", "router_aux_loss_coef", "norm_topk_prob", "decoder_sparse_step"});  // transformers reads none of the last two
 }
 
-/// A mixture whose DeltaNet projections have their rows grouped by key head.
+/// Qwen3-Next: a mixture of experts whose DeltaNet projections group their rows by key head.
 void parse_qwen3_next(ConfigFields& fields, ModelConfig& config) {
   config.vocabulary = 151936;
   config.delta_by_head = true;

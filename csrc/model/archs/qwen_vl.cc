@@ -1,4 +1,4 @@
-// The text models of Qwen2.5-VL and Qwen3-VL. Their rotary positions have three axes, which are the same number for text.
+// Text models of Qwen2.5-VL and Qwen3-VL. Rotary positions have three axes, which are equal for text.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {
@@ -16,7 +16,8 @@ void parse_qwen3_vl_text(ConfigFields& fields, ModelConfig& config) {
   parse_qwen3(fields, config);
 }
 
-/// Files of transformers 4 have the text model's fields beside the vision part's.
+/// Parses both file styles: transformers 4 has the text model's fields at the top level, next to those of the
+/// vision part.
 void parse_qwen2_5_vl(ConfigFields& fields, ModelConfig& config) {
   if (fields.present("text_config")) return parse_llava(fields, config);
   parse_qwen2_vl_text(fields, config);

@@ -1,4 +1,4 @@
-// Seed-OSS: Llama with biases of queries, keys and values.
+// Seed-OSS: Llama with biases on the projections of queries, keys and values.
 #include "model/archs/archs.h"
 
 namespace hone::model::archs {

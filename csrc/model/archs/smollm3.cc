@@ -8,7 +8,8 @@ void parse_smollm3(ConfigFields& fields, ModelConfig& config) {
   config.max_positions = 32768;
   config.rope.theta = 2e6;
   parse_decoder(fields, config);
-  const std::vector<int64_t> rotated = fields.integers("no_rope_layers");  // 1: rotated, whatever the name says
+  // 1 means that the layer has rotary embedding, contrary to the field's name
+  const std::vector<int64_t> rotated = fields.integers("no_rope_layers");
   const int64_t interval = fields.integer("no_rope_layer_interval", 4);
   for (int64_t l = 0; l < config.layers; ++l) {
     const bool given = l < int64_t(rotated.size());
