@@ -67,8 +67,8 @@ class CommunicatorThread : public std::enable_shared_from_this<CommunicatorThrea
   mutable std::mutex mutex_;  // guards the members from here to gpus_ and the flags
   std::unique_ptr<dist::GlooTransport> transport_;  // null once it is connected
   std::shared_ptr<dist::HostCommunicator> communicator_;
-  std::shared_ptr<dist::GpuCommunicator> gpus_;  // wraps communicator_; created at the first call that needs
-                                                 // it
+  // wraps communicator_; created at the first call that needs it
+  std::shared_ptr<dist::GpuCommunicator> gpus_;
   bool called_ = false, aborted_ = false;  // connect() was called; abort() was called
   std::string why_;
   std::mutex use_;

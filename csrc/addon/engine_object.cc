@@ -70,8 +70,8 @@ EngineThread::Handlers EngineObject::handlers(const std::shared_ptr<Link>& link)
     const Napi::HandleScope scope(env);
     const auto finished = std::count_if(step.finish.begin(), step.finish.end(),
                                         [](engine::Finish f) { return f != engine::Finish::kRunning; });
-    const Napi::Object self = link->object->Value();  // a reference, because settle() lets the garbage
-                                                      // collector collect the object
+    // a reference, because settle() lets the garbage collector collect the object
+    const Napi::Object self = link->object->Value();
     link->object->settle(int64_t(finished) + int64_t(step.ended_request.size()));
     call(self, kOnMessage, to_js(env, step));
   };

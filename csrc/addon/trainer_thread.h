@@ -77,8 +77,8 @@ class TrainerThread : public std::enable_shared_from_this<TrainerThread> {
   std::shared_ptr<Worker> worker_;
 
   std::shared_ptr<CommunicatorThread> writers_;
-  trainer::StagedCheckpoint staged_;     // owned by the writer's thread while it writes, otherwise by the
-                                         // trainer's
+  // owned by the writer's thread while it writes, otherwise by the trainer's
+  trainer::StagedCheckpoint staged_;
   std::exception_ptr write_failure_;     // error of the last background write
   std::mutex mutex_;                     // guards writing_
   std::condition_variable idle_;

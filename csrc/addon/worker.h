@@ -35,8 +35,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
 
   /// May be called from the JavaScript thread or another worker's thread: see JobThread::post.
   bool post(Job run, Job cancelled = nullptr) { return thread_.post(std::move(run), std::move(cancelled)); }
-  /// Call on the worker's thread (or from a cancellation): `delivery` runs on the JavaScript thread, or is
-  /// dropped if JavaScript is being torn down.
+  /// Call on the worker's thread: `delivery` runs on the JavaScript thread, or is dropped at teardown.
   void deliver(Delivery delivery);
   /// Call on the worker's thread: runs `delivery`, which must not throw, on the JavaScript thread, and waits
   /// for it. Returns false if JavaScript is torn down first.
@@ -46,8 +45,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   void hold(Napi::Env env);
   void release(Napi::Env env);
 
-  /// Call on the JavaScript thread. Finishes the job in progress, cancels the rest, joins the thread, then
-  /// resolves. Idempotent: each call returns its own promise.
+  /// Call on the JavaScript thread. Finishes the current job, cancels the rest, joins the thread, resolves.
   Napi::Promise close(Napi::Env env);
   /// Stops the thread as close() does, but returns immediately and without a promise; for finalizers.
   void abandon() { thread_.stop(); }
@@ -65,8 +63,7 @@ class Worker : public std::enable_shared_from_this<Worker> {
   napi_threadsafe_function tsfn_ = nullptr;
   std::mutex mutex_;
   std::vector<Delivery> deliveries_;
-  bool signalled_ = false, torn_down_ = false;  // signalled_: Node was told of the deliveries; torn_down_: no
-                                                // callback may be called any more
+  bool signalled_ = false, torn_down_ = false;  // Node was told of deliveries; no callback may be called
   std::condition_variable answered_;
   // Members for the JavaScript thread only:
   std::function<void()> ended_;

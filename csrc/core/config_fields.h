@@ -71,8 +71,7 @@ class ConfigFields {
   std::string path(const char* field) const { return where_ + ": " + field; }
 
  private:
-  /// Returns read(). With `problems`, an error that read() throws is appended there and the fallback
-  /// returned.
+  /// Returns read(). With `problems`, appends an error that read() throws and returns the fallback.
   template <class T, class Read>
   T guarded(T fallback, Read read) const;
   template <class T, class Read>

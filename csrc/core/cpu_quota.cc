@@ -24,8 +24,8 @@ double allowed(const std::string& directory, bool unified) {
 int cpu_quota(const std::string& groups, const std::string& mount) {
   std::ifstream list(groups);
   double least = HUGE_VAL;
-  for (std::string line; std::getline(list, line);) {  // each line is number:controllers:path; version 2 has
-                                                       // no controllers
+  // each line is number:controllers:path; version 2 has no controllers
+  for (std::string line; std::getline(list, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;
     std::string controllers(1, ',');  // GCC 12 warns of an overlap that is not there if operator+ is used

@@ -61,8 +61,8 @@ struct alignas(64) Slot {
   std::atomic<const RangeFunction*> f{nullptr};
   alignas(64) std::atomic<uint32_t> done{0};
   std::atomic<bool> taken{false}, thrown{false}, sleeping{false};
-  std::exception_ptr exception;  // written by the thread that set `thrown`; read by the caller after all
-                                 // chunks
+  // written by the thread that set `thrown`; read by the caller after all chunks
+  std::exception_ptr exception;
   std::mutex mutex;
   std::condition_variable finished;
 

@@ -9,8 +9,8 @@ namespace hone::dist {
 namespace {
 
 constexpr uint64_t kTeamTags = uint64_t(1) << 55;  // separates tags of team collectives from those of all ranks
-constexpr int64_t kSmallBytes = 16 << 10;  // up to this size every rank reduces all elements, which takes one
-                                           // round of messages instead of two
+// up to this size every rank reduces all elements, which takes one round of messages instead of two
+constexpr int64_t kSmallBytes = 16 << 10;
 
 const char* kind_name(Label::Kind kind) {
   switch (kind) {

@@ -69,8 +69,7 @@ class HostCollectives {
   std::unique_ptr<Transport> transport_;
   std::chrono::milliseconds timeout_;
   Transport::Deadline deadline_;
-  uint64_t sequence_ = 0, team_sequence_ = 0;  // numbers of the last collective of all ranks and of the last
-                                               // team collective
+  uint64_t sequence_ = 0, team_sequence_ = 0;  // of the last collective, the last team collective
   uint64_t tag_ = 0, round_ = 0;               // of the current collective
   std::vector<std::byte> scratch_;
 };

@@ -12,8 +12,8 @@ namespace hone::dist {
 HostQueue::HostQueue(Transport& transport) : transport_(transport) {
   thread_ = std::thread([this] { serve(); });
 #if defined(__linux__)
-  pthread_setname_np(thread_.native_handle(), "hone-ranks");  // profilers show a process's time by thread
-                                                              // name
+  // profilers show a process's time by thread name
+  pthread_setname_np(thread_.native_handle(), "hone-ranks");
 #endif
 }
 
@@ -119,8 +119,8 @@ void HostQueue::abort(const std::string& reason) {
   if (state_ != State::kReady) return;
   end(State::kAborted, reason);
   transport_.interrupt();
-  if (!running_) transport_.leave();  // if a job is running, the queue's thread leaves the group once the job
-                                      // no longer uses the buffers
+  // if a job is running, the queue's thread leaves the group once the job no longer uses the buffers
+  if (!running_) transport_.leave();
 }
 
 }  // namespace hone::dist

@@ -97,8 +97,8 @@ void NcclCommunicator::exchange_parts(const char* what, const Stream& stream, co
       note(nccl.send(source.as<char>() + peer * bytes, size_t(part), type, first + peer, comm, stream.handle));
       note(nccl.recv(destination.as<char>() + peer * bytes, size_t(part), type, first + peer, comm, stream.handle));
     }
-    const NcclResult end = nccl.group_end();  // called even after an error, since NCCL's group belongs to
-                                              // this thread
+    // called even after an error, since NCCL's group belongs to this thread
+    const NcclResult end = nccl.group_end();
     return first_bad == kNcclSuccess ? end : first_bad;
   });
 }

@@ -78,8 +78,8 @@ struct NcclCapability {
   std::string name;     // "non-blocking initialisation"
   std::string since;    // "2.14"
   bool available = false;
-  std::string missing;  // first symbol that the library lacks; empty if available, or if the version is too
-                        // old
+  // first symbol that the library lacks; empty if available, or if the version is too old
+  std::string missing;
 };
 
 class NcclLibrary {

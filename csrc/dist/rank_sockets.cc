@@ -22,8 +22,8 @@ using Secret = RankSockets::Secret;
 using std::chrono::milliseconds;
 
 constexpr milliseconds kAgain{50};  // pause before connecting again to a rank that closed the connection
-constexpr size_t kStrangers = 64;   // limit of unauthenticated connections, in addition to the number of
-                                    // ranks; beyond it the oldest is closed
+// limit of unauthenticated connections, in addition to the number of ranks; beyond it the oldest is closed
+constexpr size_t kStrangers = 64;
 
 [[noreturn]] void cannot_listen(const std::string& host, const char* why) {
   fail(Code::kIo, "communicator: cannot listen at host \"%s\": %s.", host.c_str(), why);
@@ -62,8 +62,8 @@ Secret draw_secret() {
   return secret;
 }
 
-bool say(const Descriptor& socket, const Secret& secret) {  // never blocks: the secret fits in the empty send
-                                                            // buffer of a new connection
+// never blocks: the secret fits in the empty send buffer of a new connection
+bool say(const Descriptor& socket, const Secret& secret) {
   return send(socket.get(), secret.data(), secret.size(), MSG_NOSIGNAL) == ssize_t(secret.size());
 }
 

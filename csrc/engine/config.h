@@ -18,8 +18,8 @@ struct EngineConfig {
   int32_t max_context = 2048;      // limit of prompt + generated tokens of a sequence
   int32_t step_tokens = 512;       // limit of rows per step: decoding rows first, then prefill chunks
   uint64_t run_seed = 0;
-  DType weight_storage = DType::kF32;  // storage of the weights that set_weights will get, and dtype of keys
-                                       // and values
+  // storage of the weights that set_weights will get, and dtype of keys and values
+  DType weight_storage = DType::kF32;
   // arithmetic of the weights that set_weights will get, on the CPU
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
   Stream::Backend device = Stream::Backend::kCpu;  // a GPU always uses bf16

@@ -43,10 +43,10 @@ struct EngineStats {
   int64_t pages_used = 0, pages_total = 0;
   double busy_seconds = 0;                   // in steps that computed rows
   double prefill_seconds = 0, decode_seconds = 0;  // busy_seconds divided in proportion to rows
-  double page_swap_seconds = 0;              // copying KV pages to and from host memory, included in
-                                             // busy_seconds
-  double weight_swap_seconds = 0;            // switching to new weights, between steps; on a GPU includes
-                                             // copying them
+  // copying KV pages to and from host memory, included in busy_seconds
+  double page_swap_seconds = 0;
+  // switching to new weights, between steps; on a GPU includes copying them
+  double weight_swap_seconds = 0;
   uint32_t version = 0;
 };
 

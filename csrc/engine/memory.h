@@ -12,8 +12,8 @@ namespace hone::engine {
 struct EngineBytes {
   int64_t key_values = 0;  // keys and values in all pages
   int64_t page = 0;        // of one page
-  int64_t scratch = 0;     // scratch of a step, its rows on a GPU, and recurrent states of sequences and
-                           // prompts
+  // scratch of a step, its rows on a GPU, and recurrent states of sequences and prompts
+  int64_t scratch = 0;
 };
 /// Needs no device. Does not check `config` (check_engine_config does). threads: size of a CPU engine's
 /// thread pool.

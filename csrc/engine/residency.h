@@ -22,8 +22,7 @@ class Residency {
   /// sequence's recurrent states (ModelConfig::state_floats).
   Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0);
 
-  /// For a group's prompt: begin_prompt takes pages and a table row for prefilling, end_prompt frees the row,
-  /// abandon_prompt frees row, pages and states.
+  /// For a group's prompt: begin_prompt takes pages and a table row; end_prompt frees the row.
   void begin_prompt(Group& group);
   void end_prompt(Group& group);
   void abandon_prompt(Group& group);

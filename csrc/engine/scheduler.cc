@@ -84,8 +84,8 @@ void Scheduler::resume_parked(uint32_t version) {
     const bool fits = queues_.running.empty() ? preemption_.make_room(need, *s->group, s, version)
                                               : need == 0 || need + reserve <= pool_.free_pages();
     if (!fits) return;
-    erase_from(queues_.parked, s);  // searched by value, since make_room may have parked other sequences
-                                    // before it
+    // searched by value, since make_room may have parked other sequences before it
+    erase_from(queues_.parked, s);
     residency_.resume(*s);
     insert_sorted(queues_.running, s);
     i = 0;

@@ -65,12 +65,12 @@ struct Group {
   Prompt prompt = Prompt::kWaiting;
   int32_t prefilled = 0;  // prompt tokens cached so far
   int32_t table_row = -1;
-  int32_t shared_pages = 0;          // number of full pages of the prompt; the page after them, if any, is
-                                     // the partial one
-  std::vector<int32_t> prompt_pages; // pages that the group holds references to; the last sequence takes the
-                                     // partial page
-  std::vector<float> recurrent;      // states after the prefilled tokens; sequences copy them, the last one
-                                     // takes them
+  // number of full pages of the prompt; the page after them, if any, is the partial one
+  int32_t shared_pages = 0;
+  // pages that the group holds references to; the last sequence takes the partial page
+  std::vector<int32_t> prompt_pages;
+  // states after the prefilled tokens; sequences copy them, the last one takes them
+  std::vector<float> recurrent;
   std::vector<uint8_t> routes;       // [prefilled, route_bytes] if the engine records routes
   std::vector<std::byte> saved_prompt;  // pages while they are in host memory
   int32_t saved_pages = 0;

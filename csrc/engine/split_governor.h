@@ -34,8 +34,8 @@ class SplitGovernor {
       helpers_sleep_ = true;
       return;
     }
-    if (std::exchange(helpers_sleep_, false)) return;  // the time to wake the helpers is not a cost of
-                                                       // splitting
+    // the time to wake the helpers is not a cost of splitting
+    if (std::exchange(helpers_sleep_, false)) return;
     const double alone = price_ * cost, most = kAllowedLossSteps * alone;
     ledger_ = std::min(ledger_ + alone - seconds, most);
     gain_ += alone - seconds;
@@ -57,8 +57,8 @@ class SplitGovernor {
   static constexpr int32_t kShortestBackoff = 16, kLongestBackoff = 8192;
 
   double price_ = std::numeric_limits<double>::infinity();  // seconds per unit of cost of unsplit steps
-  double ledger_ = 0, gain_ = 0;  // seconds gained or lost: recently, limited to the time of a few steps; and
-                                  // in the current window
+  // seconds gained or lost: recently, limited to the time of a few steps; and in the current window
+  double ledger_ = 0, gain_ = 0;
   int32_t first_steps_ = kFirstSteps, single_steps_left_ = kFirstSteps, backoff_ = kShortestBackoff, split_steps_ = 0;
   bool helpers_sleep_ = true;
 };

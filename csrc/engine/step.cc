@@ -11,8 +11,8 @@
 namespace hone::engine {
 namespace {
 
-constexpr int32_t kChunkRows = 64;    // rows of a chunk that one thread computes; a longer prompt chunk is
-                                      // split inside the ops instead
+// rows of a chunk that one thread computes; a longer prompt chunk is split inside the ops instead
+constexpr int32_t kChunkRows = 64;
 constexpr int64_t kHostSampleRows = 64;   // rows that the head samples at a time
 
 struct Release {

@@ -30,8 +30,7 @@ class DeviceStep {
  public:
   DeviceStep(const model::ModelConfig& model, const EngineConfig& config, PagePool& pool, const Stream& stream);
 
-  /// Copies new weights, which may be dropped or overwritten when this returns; must be called between two
-  /// steps. Returns the engine's copy. Throws kConfig if the weights are not on the device.
+  /// Copies new weights between two steps; returns the copy. Throws kConfig for weights not on the device.
   std::shared_ptr<const model::WeightSnapshot> take(const model::WeightSnapshot& weights);
   /// Runs a step with the weights of the last take(). Returns its samples in the order of the pieces, at the
   /// end of a prompt by attempt; valid until the next call.

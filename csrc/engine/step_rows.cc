@@ -41,8 +41,8 @@ void StepRows::hand_out_routes(const std::vector<Piece>& pieces) {
   for (size_t i = 0; i < pieces.size(); ++i) {
     if (pieces[i].sequence) continue;
     std::vector<uint8_t>& kept = pieces[i].group->routes;
-    kept.resize(size_t(pieces[i].position * route_bytes));  // drops routes of a prompt that lost its pages
-                                                            // and starts again
+    // drops routes of a prompt that lost its pages and starts again
+    kept.resize(size_t(pieces[i].position * route_bytes));
     const uint8_t* const first = routes_from(piece_rows[i]);
     kept.insert(kept.end(), first, first + pieces[i].rows * route_bytes);
   }

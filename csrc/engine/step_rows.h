@@ -15,8 +15,8 @@ struct Sample {
   Sequence* sequence = nullptr;
   int32_t token = -1;
   float logprob = 0, entropy = 0;
-  const uint8_t* routes = nullptr;  // of the row that it is sampled from, valid until the next step; null if
-                                    // routes are not recorded
+  // of the row that it is sampled from, valid until the next step; null if routes are not recorded
+  const uint8_t* routes = nullptr;
 };
 
 /// A step's rows and samples, in the order of the pieces; at the end of a prompt by attempt.
@@ -26,14 +26,14 @@ struct StepRows {
   void reserve(int64_t rows, int64_t samples);
 
   std::vector<int32_t> ids, positions, table_rows;  // [R]
-  std::vector<int32_t> piece_rows;                  // [pieces + 1] first row of each piece, and the number of
-                                                    // rows
+  // [pieces + 1] first row of each piece, and the number of rows
+  std::vector<int32_t> piece_rows;
   std::vector<float*> states;                       // [pieces] recurrent states that each piece continues
   std::vector<int32_t> sample_rows;                 // [N] the row that each token is sampled from
   std::vector<kernels::SamplingParams> params;      // [N]
   std::vector<SampleKey> keys;                      // [N]
-  std::vector<Sample> samples;                      // [N] lay_out sets `sequence`; the runner fills in the
-                                                    // results
+  // [N] lay_out sets `sequence`; the runner fills in the results
+  std::vector<Sample> samples;
 
   int64_t route_bytes = 0;      // bytes per row (model/routes.h); 0: routes are not recorded
   std::vector<uint8_t> routes;  // [R, route_bytes]

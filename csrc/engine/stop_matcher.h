@@ -27,8 +27,8 @@ class StopMatcher {
 
  private:
   std::vector<std::string> strings_;
-  std::vector<std::vector<int32_t>> borders_;  // [string][n]: length of the longest proper border of the
-                                               // string's first n + 1 bytes
+  // [string][n]: length of the longest proper border of the string's first n + 1 bytes
+  std::vector<std::vector<int32_t>> borders_;
 };
 
 }  // namespace hone::engine

@@ -31,11 +31,11 @@ struct AttentionPackedArgs {
   TensorView lse;         // [T, H] f32 out, natural log of the sum of exp(scale q.k); empty: not computed
   float scale = 1.0f;
   int32_t window = 0;     // > 0: a row attends only to the last `window` keys, including its own
-  bool deterministic = false;  // on a GPU: uses the instructions that generation uses, so that engine and
-                               // trainer agree to the bit
+  // on a GPU: uses the instructions that generation uses, so that engine and trainer agree to the bit
+  bool deterministic = false;
   float softcap = 0.0f;        // > 0: scores s = scale q.k become softcap tanh(s / softcap). CPU only
-  TensorView sinks{};          // [H] f32 in, or empty: per head the score of one additional key, whose value
-                               // is 0. CPU only
+  // [H] f32 in, or empty: per head the score of one additional key, whose value is 0. CPU only
+  TensorView sinks{};
 };
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 

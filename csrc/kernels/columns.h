@@ -14,8 +14,8 @@ inline constexpr int kMostColumnGroups = 3;
 /// separate matrix that has part p of every group, side by side. Values are copied unchanged.
 struct ColumnPartsArgs {
   TensorView whole;                    // [R, W] f32 or bf16, strided rows
-  const std::vector<int64_t>& widths;  // width of each group, a multiple of P; at most kMostColumnGroups of
-                                       // them, whose sum is W
+  // width of each group, a multiple of P; at most kMostColumnGroups of them, whose sum is W
+  const std::vector<int64_t>& widths;
   TensorView parts;                    // [P, R W / P] of the same dtype, strided rows: row p has part p, [R, W / P]
 };
 /// Reads whole, writes parts.

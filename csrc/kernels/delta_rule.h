@@ -43,8 +43,8 @@ struct DeltaWeights {
 /// Runs of consecutive rows; run s has rows [cu_rows[s], cu_rows[s + 1]) of one sequence.
 struct DeltaRuns {
   TensorView cu_rows;                // [S + 1] i32
-  float* const* states = nullptr;    // [S] state_floats each, read and overwritten; null: runs begin with
-                                     // zero states
+  // [S] state_floats each, read and overwritten; null: runs begin with zero states
+  float* const* states = nullptr;
 };
 
 /// c_t = silu(sum_j conv_j x_{t - taps + 1 + j}) = q | k | v;  q, k <- q / (|q| sqrt(Dk)), k / |k|;

@@ -12,13 +12,13 @@ namespace hone::kernels {
 
 /// Scoring and selection of experts. E experts, of which k are chosen for a row.
 struct Routing {
-  bool sigmoid = false;     // a score is the sigmoid of its logit; otherwise scores are the softmax over all
-                            // E logits
-  bool normalized = false;  // weights are the chosen scores divided by their sum; otherwise the scores
-                            // themselves
+  // a score is the sigmoid of its logit; otherwise scores are the softmax over all E logits
+  bool sigmoid = false;
+  // weights are the chosen scores divided by their sum; otherwise the scores themselves
+  bool normalized = false;
   float scaling = 1.0f;     // factor of all weights
-  int64_t groups = 1, chosen_groups = 1;  // each group has E / groups consecutive experts; only experts of
-                                          // chosen groups can be chosen
+  // each group has E / groups consecutive experts; only experts of chosen groups can be chosen
+  int64_t groups = 1, chosen_groups = 1;
 };
 
 /// Computes scores of E experts for R rows and chooses k experts per row: the highest scores, the lower index
@@ -36,8 +36,8 @@ struct RouteArgs {
   /// True: `experts` is an input, k ascending experts per row, and only weights are computed. A row whose
   /// first expert is -1 chooses as usual.
   bool given = false;
-  int64_t* replaced = nullptr;  // null, or incremented by the number of given experts that the row would not
-                                // have chosen
+  // null, or incremented by the number of given experts that the row would not have chosen
+  int64_t* replaced = nullptr;
 };
 void route(const Stream& stream, const RouteArgs& args);
 

@@ -45,14 +45,14 @@ struct AdamWArgs {
   float lr = 0, beta1 = 0.9f, beta2 = 0.95f, eps = 1e-8f, weight_decay = 0;
   float grad_scale = 1.0f;  // the clip factor
   int64_t step = 1;         // counted from 1
-  TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; if it is NaN nothing
-                                // changes
+  // [1] f32 in, or empty: a further factor of grad; if it is NaN nothing changes
+  TensorView scale{};
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // adamw_scratch_bytes, for squared_change
   uint64_t seed = 0;            // seed of the stochastic rounding of bf16 moments
   int64_t first = 0;            // index of element 0 among all trained elements; also keys the rounding
-  TensorView packed{};          // GPU only: [n] bf16 or f32 out, or empty: copy of the new param; not written
-                                // if nothing changes
+  // GPU only: [n] bf16 or f32 out, or empty: copy of the new param; not written if nothing changes
+  TensorView packed{};
 };
 /// Keeps the random bits of moment rounding apart from those of sampling, which may use the same seed.
 inline constexpr uint64_t kMomentSeed = 0x6d6f6d656e747300u;
@@ -62,8 +62,8 @@ void adamw(const Stream& stream, const AdamWArgs& args);
 // Constants of Muon.
 inline constexpr int kNewtonSchulzSteps = 5;
 inline constexpr float kNewtonSchulzA = 3.4445f, kNewtonSchulzB = -4.7750f, kNewtonSchulzC = 2.0315f;
-inline constexpr double kMuonNormFloor = 1e-7;  // floor of the gradient norm, with which a zero gradient
-                                                // stays zero
+// floor of the gradient norm, with which a zero gradient stays zero
+inline constexpr double kMuonNormFloor = 1e-7;
 
 /// Muon for one matrix [R, C]: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C)); p <-
 /// p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of x <- a x + b (x x^T) x + c (x x^T)^2 x, starting from g/
@@ -75,12 +75,12 @@ struct MuonArgs {
   TensorView grad;                    // [R, C] f32 in
   float lr = 0, momentum = 0.95f, weight_decay = 0;
   float grad_scale = 1.0f;
-  TensorView scale{};           // [1] f32 in, or empty: a further factor of grad; if it is NaN nothing
-                                // changes
+  // [1] f32 in, or empty: a further factor of grad; if it is NaN nothing changes
+  TensorView scale{};
   TensorView squared_change{};  // [1] f64 out, or empty: sum of (new - old)^2
   Arena* scratch = nullptr;     // muon_scratch_bytes; may be null on the CPU
-  TensorView packed{};          // GPU only: [R C] bf16 or f32 out, or empty: copy of the new param; not
-                                // written if nothing changes
+  // GPU only: [R C] bf16 or f32 out, or empty: copy of the new param; not written if nothing changes
+  TensorView packed{};
 };
 void muon(const Stream& stream, const MuonArgs& args);
 int64_t muon_scratch_bytes(const Stream& stream, int64_t rows, int64_t columns);

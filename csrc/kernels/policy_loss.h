@@ -90,20 +90,20 @@ struct PolicyLossArgs {
   TensorView mask;                // [T] u8 in, 1 for tokens that the policy sampled
   TensorView cu_seqlens;          // [S+1] i32 in
   TensorView advantages;          // [S] f32 in
-  TensorView token_advantages;    // [T] f32 in, used instead of `advantages`, except in gspo and gmpo;
-                                  // required by ppo-clip
+  // [T] f32 in, used instead of `advantages`, except in gspo and gmpo; required by ppo-clip
+  TensorView token_advantages;
   TensorView token_weights;       // [T] f32 in, constant; empty: 1
   TensorView token_penalties;     // [T] f32 in, constant; empty: 0
   TensorView group_sizes;         // [S] i32 in, |g| of each sequence's group, grpo only
   TensorView custom_slopes;       // [T] f64 in, custom only: dL/dnew_t of custom_losses
   TensorView custom_losses;       // [S] f64 in, custom only; not read for a sequence with nothing counted
   TensorView a, b;                // [T] f32 out
-  TensorView ratios;              // [T] f32 out; gspo and gspo-token write s_i for every counted token; 0 for
-                                  // tokens that do not count
+  // [T] f32 out; gspo and gspo-token write s_i for every counted token; 0 for tokens that do not count
+  TensorView ratios;
   TensorView clipped;             // [T] u8 out; 0 for tokens that do not count
   TensorView weights;             // [T] f32 out, w_t; 0 where masked out; with a correction only
-  TensorView sequence_losses;     // [S] f64 out, whose sum is the loss of this micro-batch (policy + KL +
-                                  // entropy)
+  // [S] f64 out, whose sum is the loss of this micro-batch (policy + KL + entropy)
+  TensorView sequence_losses;
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
   float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo

@@ -27,8 +27,8 @@ struct RmsNormGradArgs {
   TensorView x;        // [R, C] or [T, N, C] activation in, strided rows (the forward's input; r is recomputed)
   TensorView weight;   // [C]    f32 in
   TensorView dy;       // as x   activation in, strided rows
-  TensorView dx;       // shaped as x, activation out, strided rows; added to if `accumulate`, otherwise may
-                       // alias dy
+  // shaped as x, activation out, strided rows; added to if `accumulate`, otherwise may alias dy
+  TensorView dx;
   TensorView dweight;  // [C]    f32 accumulated
   float eps = 1e-5f;
   bool accumulate = false;

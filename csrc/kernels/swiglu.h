@@ -40,8 +40,8 @@ struct SwigluGradArgs {
   TensorView dgate_up;  // [R, 2F] activation out; may alias gate_up
   bool gelu = false;
   TensorView y{};       // [R, F]  activation out, or empty
-  float limit = 0.0f;   // SwigluArgs::limit; gate and up alternate in dgate_up too, and clamped values get no
-                        // gradient
+  // SwigluArgs::limit; gate and up alternate in dgate_up too, and clamped values get no gradient
+  float limit = 0.0f;
 };
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args);
 

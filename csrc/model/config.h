@@ -20,34 +20,34 @@ struct RopeConfig {
   double beta_fast = 32.0, beta_slow = 1.0, attention_factor = 0;
   bool yarn_truncate = true;                                     // yarn: ramp bounds to whole dimensions
   int64_t original_max_positions = 0;
-  std::vector<double> short_factor{}, long_factor{};  // longrope: one divisor per frequency; which list
-                                                      // applies never changes during a run
+  // longrope: one divisor per frequency; which list applies never changes during a run
+  std::vector<double> short_factor{}, long_factor{};
   int64_t extended_positions = 0;                     // longrope: context length with the long factors
   bool extended = false;                              // longrope: whether the long factors are used
-  double query_beta = 0.0;  // ministral3: queries are scaled by a factor that grows with ln(position) beyond
-                            // original_max_positions
+  // ministral3: queries are scaled by a factor that grows with ln(position) beyond original_max_positions
+  double query_beta = 0.0;
   double partial = 1.0;  // fraction of a head's dimensions, the first ones, that are rotated
   bool interleaved = false;  // rotated pairs are neighbours (2i, 2i + 1) instead of (i, i + N/2)
 };
 
 /// A mixture of experts in place of a layer's MLP. How experts are chosen: kernels/experts.h.
 struct ExpertsConfig {
-  int64_t count = 0, chosen = 0, width = 0;  // E; how many experts a token is routed to; F of each expert.
-                                             // count 0: no experts
-  int64_t shared_width = 0;                  // F of the MLP that every token goes to, in addition to its
-                                             // experts; 0: none
+  // E; how many experts a token is routed to; F of each expert. count 0: no experts
+  int64_t count = 0, chosen = 0, width = 0;
+  // F of the MLP that every token goes to, in addition to its experts; 0: none
+  int64_t shared_width = 0;
   bool shared_gate = false;                  // the shared MLP's output is multiplied by sigmoid(gate . x)
   bool sigmoid = false, normalized = false;
-  bool correction = false;  // each expert has a bias that is added to its score when experts are chosen; it
-                            // is not trained
+  // each expert has a bias that is added to its score when experts are chosen; it is not trained
+  bool correction = false;
   double scaling = 1.0;
   int64_t groups = 1, chosen_groups = 1;
   std::vector<bool> layers;  // the layers that have experts; empty: all
-  bool turned = false;       // files hold a layer's gate and up as one tensor [E, inputs, outputs], and down
-                             // as another
+  // files hold a layer's gate and up as one tensor [E, inputs, outputs], and down as another
+  bool turned = false;
   bool biases = false;       // the router and the experts have biases
-  double limit = 0.0;        // clamps gate and up, whose columns then alternate (SwigluArgs); 0: no clamp,
-                             // and gate lies before up
+  // clamps gate and up, whose columns then alternate (SwigluArgs); 0: no clamp, and gate lies before up
+  double limit = 0.0;
 };
 
 /// Upper limit of the number of layers (dense models have about a hundred); it bounds the memory of tensor
@@ -63,8 +63,8 @@ struct ModelConfig {
   float norm_eps = 1e-5f;
   RopeConfig rope;
   bool tied_head = false, qkv_bias = false, o_bias = false;
-  bool sinks = false;          // each head has a learned score that takes part in the softmax as if a key
-                               // with value 0 had it
+  // each head has a learned score that takes part in the softmax as if a key with value 0 had it
+  bool sinks = false;
   bool qk_norm = false;        // q and k each pass an RMS norm, over one head at a time
   bool qk_norm_whole = false;  // the q and k norms are over all heads at once
   bool qk_norm_last = false;   // the q and k norms are applied per head, after rotary embedding
@@ -74,12 +74,12 @@ struct ModelConfig {
   enum class Norms { kBefore, kAfter, kAround } norms = Norms::kBefore;
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool gelu = false;           // the MLP's gate uses GELU (tanh form) instead of SiLU
-  bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate and up as one
-                                                  // tensor
+  // files store q, k, v as one tensor; gate and up as one tensor
+  bool fused_qkv = false, fused_gate_up = false;
   // how files name a layer's tensors
   enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;
-  float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual_scale: factor of the output of attention
-                                                        // and MLP before it is added to the residual stream
+  // residual_scale: factor of the output of attention and MLP before it is added to the residual stream
+  float embedding_scale = 1.0f, residual_scale = 1.0f;
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by the root of this; 0: by the root of D
   double attention_multiplier = 0.0;  // if not 0, q.k is multiplied by this instead
@@ -87,20 +87,20 @@ struct ModelConfig {
 
   int32_t sliding_window = 0;         // in tokens; 0: no window
   std::vector<bool> sliding_layers;   // per layer, whether it has the window; empty: all layers have it
-  double sliding_theta = 0.0;         // rope theta, without scaling, of layers with the window; 0: rope_theta
-                                      // applies to all layers
+  // rope theta, without scaling, of layers with the window; 0: rope_theta applies to all layers
+  double sliding_theta = 0.0;
   std::vector<bool> rotated_layers;   // per layer, whether it has rotary embedding; empty: all layers have it
   ExpertsConfig experts;
-  int64_t further_layers = 0;  // layers that files have after the last one, for predicting several tokens
-                               // ahead; not loaded
+  // layers that files have after the last one, for predicting several tokens ahead; not loaded
+  int64_t further_layers = 0;
 
   std::vector<bool> linear_layers;    // per layer, whether it has gated DeltaNet or a short convolution in
                                       // place of attention; empty: all have attention
   kernels::DeltaSizes delta;          // sizes of the linear_layers
-  bool delta_by_head = false;         // projections of the linear_layers group rows by key head
-                                      // (kernels::DeltaColumns)
-  bool gated_attention = false;       // q_proj also outputs a gate per head element; the head's output is
-                                      // multiplied by sigmoid(gate)
+  // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
+  bool delta_by_head = false;
+  // q_proj also outputs a gate per head element; the head's output is multiplied by sigmoid(gate)
+  bool gated_attention = false;
 
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }

@@ -27,8 +27,8 @@ struct ExpertActivations {
   TensorView begins;   // [E + 1] i32; rows is [R k] i32 and pairs [R, k] i32; see kernels/experts.h
   TensorView rows, pairs;
   TensorView gate_up;  // [R k, 2F]; the backward overwrites it with its gradient
-  TensorView shared;   // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up;
-                       // empty without a gate
+  // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up; empty without a gate
+  TensorView shared;
   bool given = false;  // `experts` is filled before the forward: kernels::RouteArgs
   int64_t* replaced = nullptr;
 };

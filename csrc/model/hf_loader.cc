@@ -78,8 +78,8 @@ class Filling {
   }
 
   Parameters& parameters_;
-  std::map<std::string, const TensorSpec*> all_, missing_;  // maps, since mixtures of experts have tens of
-                                                            // thousands of tensors
+  // maps, since mixtures of experts have tens of thousands of tensors
+  std::map<std::string, const TensorSpec*> all_, missing_;
 };
 
 }  // namespace

@@ -25,8 +25,8 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 struct LayerScratch {
   TensorView normed;  // [R, C]
   TensorView mlp;     // [R, F] of the widest MLP
-  TensorView added;   // [R, C] output of attention or MLP before it is added to the residual stream; only if
-                      // config.adds_apart()
+  // [R, C] output of attention or MLP before it is added to the residual stream; only if config.adds_apart()
+  TensorView added;
   Arena* ops = nullptr;  // scratch of the kernels; each kernel call releases what it takes
 };
 

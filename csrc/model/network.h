@@ -60,11 +60,11 @@ struct PackedRows {
   /// Set if ranks divide the rows: ids, positions and loss_rows are then this rank's, and T and R are their
   /// numbers, but cu_seqlens covers the whole micro-batch.
   HeadExchange* exchange = nullptr;
-  double* expert_rows = nullptr;  // [L, E] or null: a backward adds the number of rows that went to each
-                                  // expert
+  // [L, E] or null: a backward adds the number of rows that went to each expert
+  double* expert_rows = nullptr;
   GivenRoutes routes{};  // experts given for the T rows
-  RouterTerms router{};  // auxiliary loss of routers; in the last layer over the loss rows, since no other
-                         // rows reach its experts
+  // auxiliary loss of routers; in the last layer over the loss rows, since no other rows reach its experts
+  RouterTerms router{};
   int64_t outputs() const { return loss_rows.rank ? loss_rows.dim(0) : ids.dim(0); }
   RouterTerms router_terms(bool last_layer) const {
     RouterTerms terms = router;
@@ -78,8 +78,8 @@ struct PackedRows {
 /// divide the rows, qkv, attn_out and lse hold all rows but only this rank's heads.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
-  TensorView qkv;        // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated
-                         // DeltaNet
+  // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
+  TensorView qkv;
   TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
   TensorView attn_out;   // [T, H, D] in attention layers, [T, M, Dv] in layers of gated DeltaNet
   TensorView gates;      // [T, HD] gates before the sigmoid; only with gated attention
@@ -87,8 +87,8 @@ struct LayerActivations {
   TensorView lse;        // [T, H]; only in attention layers
   TensorView attn_rows;  // [Q, HD] those rows of mixed() that the MLP half of the layer computes
   TensorView middle;     // [Q, C] residual stream after attention
-  TensorView gate_up;    // [Q, 2F]; the backward overwrites it with its gradient; F is 0 if the layer has
-                         // only experts
+  // [Q, 2F]; the backward overwrites it with its gradient; F is 0 if the layer has only experts
+  TensorView gate_up;
   ExpertActivations experts;  // of Q rows; only in layers with experts
   TensorView attn_added;  // [Q, C] output of attention before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] output of the MLP before its norm; only with norms after
@@ -97,8 +97,8 @@ struct LayerActivations {
   TensorView mixed() const;
 };
 struct Activations {
-  bool recompute = false;  // layers store only `input`, and `shared` has the other activations of one layer
-                           // at a time
+  // layers store only `input`, and `shared` has the other activations of one layer at a time
+  bool recompute = false;
   std::vector<LayerActivations> layers;
   LayerActivations shared[2];  // buffers of T rows: one layer of attention, one of DeltaNet; attn_rows is
                                // that of the last layer, where R < T
@@ -154,8 +154,8 @@ struct Gradients {
   Parameters* parameters = nullptr;
   const Adapters* adapters = nullptr;
   TensorBlock* of_adapters = nullptr;  // a block of adapter_specs
-  TensorView unused{};                 // [unused_gradient_width] f32: kernels write the gradients of frozen
-                                       // weights here; nothing reads them
+  // [unused_gradient_width] f32: kernels write the gradients of frozen weights here; nothing reads them
+  TensorView unused{};
   LayerGradients* window = nullptr;    // used in place of `parameters` if set
   TensorView head() const;
   TensorView embedding() const;

@@ -9,8 +9,8 @@ constexpr int32_t kNone = -1;
 
 /// Where a layer's experts lie in the bytes of a row's routes.
 struct Place {
-  int64_t row, first, bytes, k;  // bytes per row, bytes before this layer's, bytes per expert, experts per
-                                 // row
+  // bytes per row, bytes before this layer's, bytes per expert, experts per row
+  int64_t row, first, bytes, k;
 
   Place(const ModelConfig& c, int64_t layer) : row(route_bytes(c)), first(0), bytes(c.experts.count > kNoRoute ? 2 : 1), k(c.experts.chosen) {
     for (int64_t l = 0; l < layer; ++l) first += c.mixes(l) ? k * bytes : 0;

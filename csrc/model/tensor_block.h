@@ -26,8 +26,8 @@ struct TensorSpec {
   std::string name;
   std::vector<int64_t> shape;  // [R, C], [C], or [C, 1, taps] of a convolution
   int64_t offset = 0;          // in elements
-  bool matrix = false;         // a 2-D weight of a layer (the kind that Muon optimizes): not embedding, head,
-                               // norm or bias
+  // a 2-D weight of a layer (the kind that Muon optimizes): not embedding, head, norm or bias
+  bool matrix = false;
   int64_t numel() const;
 };
 /// Elements of a block with these specs, including the gap after the last tensor.

@@ -24,8 +24,7 @@ struct PackedLayer {
   // f32 copies inside the snapshot
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{};
   kernels::DeltaWeights delta;  // f32 copies inside the snapshot
-  kernels::PackedMatrix router{}, shared_gate{};  // always f32, whatever the storage: products with them are
-                                                  // f32
+  kernels::PackedMatrix router{}, shared_gate{};  // always f32, as products with them are
   std::vector<kernels::PackedMatrix> experts_gate_up{}, experts_down{};  // one matrix per expert
   TensorView experts_gate_up_bias{}, experts_down_bias{};                // [E, 2F], [E, C] f32, or empty
   bool experts_turned = false;                                       // ExpertsConfig::turned
@@ -62,25 +61,21 @@ struct RopeTables {
 /// lie in the memory of the stream that made it, and their addresses never change.
 class WeightSnapshot {
  public:
-  /// Packs and copies all of `parameters`. storage: kF32 or kBF16, which rounds the layers' matrices to bf16;
-  /// embedding, norms, biases and head stay f32; attention then reads keys and values rounded to bf16, so
-  /// that a bf16 KV cache loses nothing. arithmetic: of products with the layers' matrices, on the CPU. On a
-  /// GPU the layers' matrices and the embedding are bf16 whatever `storage` says, and a tied head is the
-  /// embedding. Throws kOutOfMemory.
+  /// Packs and copies `parameters`. storage kBF16 rounds the layers' matrices to bf16, but not embedding,
+  /// norms, biases and head; attention then rounds keys and values to bf16, like a bf16 KV cache. arithmetic:
+  /// of products on the CPU. On a GPU these matrices and the embedding are always bf16, and a tied head is
+  /// the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
-  /// Allocates a snapshot without writing its contents. memory: the stream's, or kPinned if a GPU engine will
-  /// copy from it.
+  /// Allocates a snapshot without contents. memory: the stream's, or kPinned for one that a GPU engine
+  /// copies.
   static std::shared_ptr<WeightSnapshot> empty(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic, Memory memory);
-  /// Allocates a snapshot, without contents, in which all layers share the memory of one layer. Throws
-  /// kUnsupported if layers have different shapes.
+  /// Allocates a snapshot without contents, with memory for one layer. Throws kUnsupported if layers differ.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
-  /// Allocates a snapshot for another version, without contents, with its own tensors; it shares only the
-  /// rope tables.
+  /// Allocates a snapshot for another version, without contents, which shares only the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
-  /// Like blank(), but shares embedding, final norm and head too, which must not be written while both
-  /// snapshots exist.
+  /// Like blank(), but also shares embedding, final norm and head, which must then not be written.
   std::shared_ptr<WeightSnapshot> with_layers(const Stream& stream) const;
   bool shares_ends() const { return ends_.use_count() > 1; }
   /// The packed copy of one of the parameters' tensors: in `matrix`, or in `values`.
@@ -96,9 +91,8 @@ class WeightSnapshot {
   /// Packs `parameters` into this snapshot as make() does. No thread may read the snapshot meanwhile.
   void repack(const Stream&, const Parameters&, uint32_t version, const FormedWeights& formed = {});
 
-  /// clone: a copy in the stream's memory. assign: overwrites this snapshot with another of the same config
-  /// and storage. Copies from page-locked memory are queued: the source must stay valid until the stream is
-  /// synchronized.
+  /// clone: a copy in the stream's memory. assign: copies a snapshot of equal config and storage into this
+  /// one. Copies from page-locked memory are queued: the source must stay until the stream is synchronized.
   std::shared_ptr<WeightSnapshot> clone(const Stream& stream) const;
   void assign(const Stream& stream, const WeightSnapshot& from);
 

@@ -71,14 +71,12 @@ class Program {
 
   /// Seconds for which the run has had a processor, or has slept; waiting for a processor does not count.
   double spent(double now) const { return clock_.spent(now); }
-  /// due(): when to call keep_time next. keep_time kills the process if it ran, or waited for a processor,
-  /// for too long.
+  /// due(): when to call keep_time next, which kills the process if it ran, or waited to run, for too long.
   double due() const { return clock_.due(); }
   void keep_time(double now, uint32_t starved_times);
   void stand_still(double seconds, double now) { clock_.stand_still(seconds, now); }
   void kill() const;
-  /// Must be called after the process was reaped. code: status from waitpid; cpu: seconds of processor time;
-  /// spent: seconds that it ran.
+  /// Must be called after the process was reaped. code: from waitpid; cpu, spent: seconds of cpu, and in all.
   void ended(int code, double cpu, double spent);
 
   /// Sends a part of the result to `fd`; returns true once all of it is sent.

@@ -177,8 +177,7 @@ uint64_t Server::run() {
       const std::size_t which = (at - kFixed) % kEach;
       if (which == kDeath) {
         reap(program);
-      // false if the descriptor was closed in this round
-      } else if (polled_[at].fd == program.descriptors()[which]) {
+      } else if (polled_[at].fd == program.descriptors()[which]) {  // still open
         program.move(which);
       }
     }
@@ -247,8 +246,7 @@ void Server::become(const std::array<int, 4>& fds, const Request& request) const
   for (int to = 0; to < kFirstUnused; ++to) {
     if (dup2(fds[std::size_t(to)], to) != to) fail("dup2");
   }
-  // Descriptors are replaced by /dev/null, not closed: code that owns them may still write to them, and that
-  // must reach no other program.
+  // Replaced by /dev/null, not closed: code that owns a descriptor may still write to it.
   for (int fd = kFirstUnused; fd <= highest_; ++fd) {
     if (fd != nothing_ && dup2(nothing_, fd) != fd) fail("dup2");
   }
@@ -286,8 +284,7 @@ void Server::finish() {
 }  // namespace
 
 uint64_t serve_programs(std::span<const uint8_t> filter, uint32_t starved_times) {
-  auto* server = new Server(filter, starved_times);  // never deleted: the process of a run has only a part of
-                                                     // its memory
+  auto* server = new Server(filter, starved_times);  // never deleted: a run has only a part of its memory
   return server->run();
 }
 

@@ -14,8 +14,8 @@ namespace {
 constexpr double kLookAgain = 0.01;  // seconds
 
 struct Times {
-  double ran = 0, waited = 0;  // in seconds; waited: time ready to run but without a processor, completed
-                               // waits only
+  // in seconds; waited: time ready to run but without a processor, completed waits only
+  double ran = 0, waited = 0;
   bool ready = false;          // ready to run, or running
 };
 

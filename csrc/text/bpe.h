@@ -15,10 +15,10 @@
 namespace hone::text {
 
 struct BpeOptions {
-  bool byte_level = false;     // pieces are bytes and tokens strings of bytes; otherwise both consist of
-                               // characters
-  bool byte_fallback = false;  // a character that is no token becomes the <0xNN> tokens of its bytes, if the
-                               // vocabulary has all of them
+  // pieces are bytes and tokens strings of bytes; otherwise both consist of characters
+  bool byte_level = false;
+  // a character that is no token becomes the <0xNN> tokens of its bytes, if the vocabulary has all of them
+  bool byte_fallback = false;
   bool fuse_unk = false;       // neighbouring unknown characters become one unknown token
   bool ignore_merges = false;  // a piece that is a complete token becomes that token
   int32_t unk = -1;            // the unknown token; < 0 for none
@@ -45,8 +45,8 @@ class Bpe {
 
   BpeOptions options_;
   ByText<int32_t> tokens_;
-  int32_t of_byte_[256] = {};  // id of the token of a single byte (byte_level) or of <0xNN> (byte_fallback);
-                               // < 0 if there is none
+  // id of the token of a single byte (byte_level) or of <0xNN> (byte_fallback); < 0 if there is none
+  int32_t of_byte_[256] = {};
   IdMap<int32_t> of_character_;
   Merger merger_;
   PieceMemory memory_;

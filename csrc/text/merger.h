@@ -34,8 +34,8 @@ class Merger {
     int32_t rank, id;
   };
   struct Symbol {
-    int32_t id, previous, next;  // indices of the neighbours, -1 at the ends; id < 0 after the symbol was
-                                 // merged into another
+    // indices of the neighbours, -1 at the ends; id < 0 after the symbol was merged into another
+    int32_t id, previous, next;
   };
   struct Candidate {
     int32_t rank, at, id;

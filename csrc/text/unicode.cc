@@ -128,8 +128,8 @@ std::string nfc(std::string_view text) {
   const char* const begin = text.data();
   std::string out;
   std::vector<Mark> segment;
-  size_t copied = 0, previous = 0;  // previous: the character before `at`, which is a boundary if it is not
-                                    // active
+  // previous: the character before `at`, which is a boundary if it is not active
+  size_t copied = 0, previous = 0;
   for (size_t at = 0; at < text.size();) {
     const CodePoint c = code_point_at(begin + at);
     if (!(classes[c.value] & kActive)) {

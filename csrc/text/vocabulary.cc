@@ -5,8 +5,8 @@
 namespace hone::text {
 namespace {
 
-constexpr int64_t kMostIds = int64_t(1) << 24;  // limit of ids, so that a wrong id in a file cannot exhaust
-                                                // memory
+// limit of ids, so that a wrong id in a file cannot exhaust memory
+constexpr int64_t kMostIds = int64_t(1) << 24;
 
 }  // namespace
 

@@ -19,14 +19,14 @@ struct OptimizerConfig {
   bool decay_all = false;        // false: only 2-D tensors have weight decay (norms and biases have none)
   float muon_momentum = 0.95f;
   float gradient_clip = 0.3f;    // limit of the global gradient norm; 0: no clipping
-  DType moments = DType::kF32;   // dtype of AdamW's moments; kBF16: with stochastic rounding, see
-                                 // kernels::AdamWArgs
-  uint64_t seed = 0;             // seed of that stochastic rounding
+  // dtype of AdamW's moments; kBF16: with stochastic rounding, see kernels::AdamWArgs
+  DType moments = DType::kF32;
+  uint64_t seed = 0;             // seed of the stochastic rounding of moments
   /// On a GPU: keeps AdamW's moments in page-locked host memory; an update streams windows of them through
   /// the device, with the same bits as moments on the device. On the CPU moments are always in host memory.
   bool moments_on_host = false;
-  int64_t window = int64_t(1) << 22;  // on a GPU: limit of the elements that one AdamW call updates, a
-                                      // multiple of 16
+  // on a GPU: limit of the elements that one AdamW call updates, a multiple of 16
+  int64_t window = int64_t(1) << 22;
 };
 
 /// Which state cooperating trainers shard (docs/explanation/numerics.md). Each of the P trainers gets the
@@ -50,10 +50,10 @@ struct Sharding {
 struct TrainerConfig {
   model::AdapterConfig adapters{};  // if on(): only the adapters' A and B are trained
   OptimizerConfig optimizer;
-  int64_t packed_tokens = 4096;  // T: limit of the tokens in a micro-batch; a longer sequence gets a
-                                 // micro-batch of its own
-  bool recompute = false;  // store only each layer's input and recompute other activations in the backward;
-                           // the same bits
+  // T: limit of the tokens in a micro-batch; a longer sequence gets a micro-batch of its own
+  int64_t packed_tokens = 4096;
+  // store only each layer's input and recompute other activations in the backward; the same bits
+  bool recompute = false;
   int64_t head_rows = kernels::kHeadGradientRows;  // on a GPU: kernels::LmHeadGradArgs::chunk
   DType weight_storage = DType::kF32;  // dtype of packed weights on the CPU; a GPU always uses bf16
   // arithmetic of products with the layers' matrices on the CPU; kBF16 needs bf16 storage

@@ -14,8 +14,8 @@
 namespace hone::trainer {
 
 struct GradientParts {
-  std::vector<double> products;      // [P, P] <g_p, g_q> of the parts' gradients, symmetric; all NaN if a
-                                     // loss is not finite
+  // [P, P] <g_p, g_q> of the parts' gradients, symmetric; all NaN if a loss is not finite
+  std::vector<double> products;
   int64_t non_finite_sequence = -1;  // first sequence whose loss is not finite
   int64_t micro_batches = 0;         // number of forward and backward passes
 };

@@ -59,8 +59,8 @@ class GradientRounds {
  private:
   Where where_;
   std::vector<std::unique_ptr<GradientWindow>> windows_;   // one per row block
-  std::vector<std::unique_ptr<TrainedGradients>> others_;  // gradients of the row blocks after the first, if
-                                                           // gradients are whole
+  // gradients of the row blocks after the first, if gradients are whole
+  std::vector<std::unique_ptr<TrainedGradients>> others_;
   std::vector<model::TensorBlock*> blocks_;                // gradients of each row block in the current round
   Round round_;
 };

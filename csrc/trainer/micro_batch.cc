@@ -277,8 +277,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .cu_seqlens = loss_starts.view(),
           .advantages = optional(advantages),
           .token_advantages = optional(token_advantages),
-          // a custom objective gets the token weights itself
-          .token_weights = custom ? TensorView{} : optional(token_weights),
+          .token_weights = custom ? TensorView{} : optional(token_weights),  // a custom objective applies them
           .token_penalties = optional(token_penalties),
           .group_sizes = optional(group_sizes),
           .custom_slopes = custom ? custom_slopes.view() : TensorView{},

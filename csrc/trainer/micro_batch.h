@@ -42,8 +42,7 @@ class PackedBatch {
   explicit PackedBatch(const Stream& stream, bool deterministic = false)
       : stream_(stream), deterministic_(deterministic) {}
   /// Copies the micro-batch's sequences, one after the other, into the stream's memory, and divides its rows
-  /// into `parts` blocks. If `exchange` is given, rows() returns only this rank's rows. Does not clear the
-  /// results.
+  /// into `parts` blocks. With `exchange`, rows() returns only this rank's rows. Does not clear the results.
   void gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts = 1, model::HeadExchange* exchange = nullptr);
   /// Copies the results to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, custom_); }
@@ -65,13 +64,11 @@ class PackedBatch {
   /// The entries of an array of R entries that belong to the loss rows of rows().
   TensorView own(const auto& array) const { return model::rows_of(array.view(), own_.outputs); }
   const model::RowRange& own_rows() const { return own_.outputs; }
-  /// Arguments of the policy-loss kernel, which writes coefficients to a and b, the loss of each sequence to
-  /// `losses`, and the loss without its KL and entropy terms to `policy_losses`.
+  /// Arguments of the policy-loss kernel. Losses without KL and entropy terms go to `policy_losses`.
   kernels::PolicyLossArgs loss_args(const TrainingBatch& batch, const StepOptions& options, bool regularizers) const;
 
   Array<int32_t> ids, positions, cu_seqlens;                  // [T], [T], [S+1]
-  Array<int32_t> loss_row, targets, loss_starts;              // [R] index into rows().ids; [R] token ids;
-                                                              // [S+1] index into R
+  Array<int32_t> loss_row, targets, loss_starts;              // [R] rows().ids index; [R] ids; [S+1]
   Array<uint8_t> mask;                                        // [R] 1
   // [R], or null; slopes are dLoss/dlogprob of a divergence
   Array<float> behavior, reference, proximal, token_advantages, token_weights, token_penalties, slopes;

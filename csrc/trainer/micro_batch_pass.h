@@ -27,8 +27,8 @@ struct StepLosses {
 /// its own block.
 struct PassWeights {
   const model::WeightSnapshot& forward;
-  const kernels::PackedMatrix& transposed_head;  // transpose of the head of `forward`, which is packed once
-                                                 // the pass has begun
+  // transpose of the head of `forward`, which is packed once the pass has begun
+  const kernels::PackedMatrix& transposed_head;
   std::vector<model::Gradients> grads;
   SequenceRanks* ranks = nullptr;
   TeacherHead* teacher = nullptr;  // set if the step has a divergence
@@ -41,20 +41,16 @@ class MicroBatchPass {
   /// Plans memory for packed_tokens tokens; only a single longer sequence makes it grow.
   MicroBatchPass(const Stream& stream, const model::ModelConfig& config, const TrainerConfig& options);
 
-  /// Reserves memory for this rank's tokens of a micro-batch. Throws kOutOfMemory, and then has reserved
-  /// nothing.
+  /// Reserves memory for this rank's tokens of a micro-batch. Throws kOutOfMemory, having reserved nothing.
   void reserve(int64_t tokens);
-  /// Inputs of a forward pass. weights: read by the network; ranks: the team that shares the micro-batch, or
-  /// null.
+  /// Inputs of a forward pass. ranks: the team that shares the micro-batch, or null.
   struct Reads {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
     const kernels::PackedMatrix* transposed_head = nullptr;  // set if the pass shall compute dlogprob/dhidden
-    model::RouteCounts* counts = nullptr;                    // given routes, and how many of them the router
-                                                             // would not have chosen
+    model::RouteCounts* counts = nullptr;                    // of given routes
   };
-  /// Runs the forward only, and computes the results for which `scores` has memory. If a team shares the
-  /// micro-batch, arrays [N, ...] get only this rank's rows.
+  /// Runs the forward and computes what `scores` has memory for; in a team only for this rank's rows.
   void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TokenScores& scores);
   /// Runs forward and backward. Adds the micro-batch's gradients to those of `weights`, and its losses to
   /// `losses`; writes its per-token results to `report` and adds its times. Results are fetched only after
@@ -66,8 +62,7 @@ class MicroBatchPass {
  private:
   model::Activations forward(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, int64_t blocks,
                              float temperature);
-  /// Whether dLoss/dhidden is dlogprob/dhidden times one factor per row, so that the forward can already
-  /// compute dlogprob/dhidden.
+  /// Whether dLoss/dhidden is dlogprob/dhidden times one factor per row, so that the forward can compute it.
   bool scales(const StepOptions& options) const {
     return !stream_.is_cuda() && options_.adapters.on() && options.entropy_coef == 0.0f && !options.divergence.on();
   }
@@ -83,10 +78,8 @@ class MicroBatchPass {
   TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
-  TensorView dhidden_;                 // [R, C] in arena_: dlogprob/dhidden after the forward, then
-                                       // dLoss/dhidden
-  std::vector<double> router_losses_;  // auxiliary loss of the router for each of the micro-batch's
-                                       // sequences, if the step has one
+  TensorView dhidden_;                 // [R, C] in arena_: dlogprob/dhidden, later dLoss/dhidden
+  std::vector<double> router_losses_;  // per sequence, if the router has an auxiliary loss
 };
 
 /// Bytes of a MicroBatchPass's arena for `tokens` tokens.

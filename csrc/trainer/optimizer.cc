@@ -221,8 +221,7 @@ void Optimizer::muon_runs(const Stream& stream, const Update& update, double* ch
   for (; small < muon_.size() && muon_[small].count > small_matrix_; ++small) {
     muon(stream, update, muon_[small], changes + small, scratch_[0]);
   }
-  // Each slot takes every n-th of the remaining matrices, largest first, so that all slots end at about the
-  // same time.
+  // Each slot takes every n-th of the remaining matrices, so that all end at about the same time.
   const size_t slots = scratch_.size();
   stream.parallel_for(int64_t(slots), 1, [&](int64_t begin, int64_t end) {
     for (size_t slot = size_t(begin); slot < size_t(end); ++slot) {

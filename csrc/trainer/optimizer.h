@@ -47,8 +47,7 @@ struct ParameterWindow {
 /// buffer.
 class Optimizer {
  public:
-  /// Moments lie in the memory of `stream`, or in host memory if moments_visit(). Throws the errors of
-  /// check_optimizer.
+  /// Moments lie in the memory of `stream`, or of the host if moments_visit(). Throws as check_optimizer.
   Optimizer(const model::ModelConfig& model, const std::vector<model::TensorSpec>& specs, const OptimizerConfig& config,
             const Stream& stream);
   /// An optimizer for all parameters of the model.

@@ -24,8 +24,8 @@ PackedWeights::Snapshot PackedWeights::writable() const {
   const bool layers_alone = adapted_ && !adapted_->is_whole();
   if (snapshot_.use_count() > 1 && layers_alone) return snapshot_->with_layers(stream_);
   if (snapshot_.use_count() > 1 || (!layers_alone && snapshot_->shares_ends())) return snapshot_->blank(stream_);
-  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release of the snapshot by a reader
-                                                        // on another thread
+  // pairs with the release of the snapshot by a reader on another thread
+  std::atomic_thread_fence(std::memory_order_acquire);
   return snapshot_;
 }
 

@@ -63,8 +63,8 @@ std::vector<ShardPiece> shard_pieces(const std::vector<model::TensorSpec>& specs
 /// Consecutive elements of this rank's shard, in whole blocks.
 struct ShardStretch {
   int64_t block = 0;                        // index of its first block among this rank's blocks
-  int64_t offset = 0, count = 0, local = 0;  // range within all trained elements; index of its first element
-                                             // in the shard
+  // range within all trained elements; index of its first element in the shard
+  int64_t offset = 0, count = 0, local = 0;
 };
 
 /// Resources for updating one range, including a copy of its old weights.

@@ -105,8 +105,8 @@ class ShardedOptimizer {
   OptimizerConfig config_;
   Arena gradients_memory_, scratch_;
   float* gradients_ = nullptr;
-  float *old_ = nullptr, *visiting_ = nullptr;  // on a GPU: weights before the update; copies of weights that
-                                                // are in host memory
+  // on a GPU: weights before the update; copies of weights that are in host memory
+  float *old_ = nullptr, *visiting_ = nullptr;
   std::optional<ShardMoments> moments_;
   SharedArrays sums_;
   SharedArrays::Array<double> squares_;  // one sum of squares per block of this rank

@@ -24,8 +24,7 @@ namespace hone::trainer {
 /// during a pass over a micro-batch that a team shares, the group is lost as well.
 class ShardedStep {
  public:
-  /// ranks: the group, or null for a single rank. `stream`, the trained tensors and `ranks` must outlive this
-  /// object. Throws the errors of check_sharding and check_sequence.
+  /// ranks: null for a single rank. References must outlive it. Throws as check_sharding, check_sequence.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
@@ -45,15 +44,13 @@ class ShardedStep {
   /// optimizer's shard holds the sum over all ranks, and losses and report cover all ranks.
   void compute(const TrainingBatch& batch, const std::vector<MicroBatch>& all, TrainedGradients& whole,
                const std::function<void(const MicroBatch&)>& train, StepLosses& losses, StepReport& report);
-  /// Overwrites `whole` with the gradients summed over all ranks, on every rank, for an optimizer that is not
-  /// sharded. A collective.
+  /// Overwrites `whole` on every rank with the sum of all ranks' gradients; if not sharded. A collective.
   void gather_gradients(model::TensorBlock& whole) { exchange_.gather(optimizer_.gradients(), whole.flat().as<float>()); }
   /// Makes the optimizer's update: ShardedOptimizer::apply.
   void apply(const StepOptions& options, StepReport& report);
   /// Sum of squares of the gradients that `train` adds to gradients(); only if they come by layer.
   double squares(const std::function<void()>& train) { return rounds_.squares(train); }
-  /// Calls `score` for each of this rank's micro-batches, then gathers the scores of all ranks. `prepare`
-  /// fills `all`.
+  /// Calls `score` for this rank's micro-batches, then gathers all scores. `prepare` fills `all`.
   void score(const std::function<void()>& prepare, const TrainingBatch& batch, float temperature, const std::vector<MicroBatch>& all,
              const std::function<void(const MicroBatch&)>& score, const TokenScores& scores);
   /// The first of S sequences for which is_bad reports a non-finite gradient on any rank, or -1.

@@ -23,24 +23,24 @@ struct TeacherTokens {
 struct TrainingBatch {
   const int32_t* tokens = nullptr;             // [T] prompt and response, sequence after sequence
   const int32_t* cu_seqlens = nullptr;         // [S+1]
-  const uint8_t* mask = nullptr;               // [T] 1 for tokens that the policy sampled; 0 for the first
-                                               // token of a sequence
+  // [T] 1 for tokens that the policy sampled; 0 for the first token of a sequence
+  const uint8_t* mask = nullptr;
   const float* behavior_logprobs = nullptr;    // [T], read where mask is 1; null if supervised
   const float* reference_logprobs = nullptr;   // [T] or null
-  const float* proximal_logprobs = nullptr;    // [T] log-probs under the weights at the start of the batch;
-                                               // null in the batch's first update
+  // [T] log-probs under the weights at the start of the batch; null in the batch's first update
+  const float* proximal_logprobs = nullptr;
   const float* advantages = nullptr;           // [S]; null if supervised
   const float* token_advantages = nullptr;     // [T] or null
   const float* token_weights = nullptr;        // [T] or null, constant factors of the tokens' policy terms
   const float* token_penalties = nullptr;      // [T] or null, factors of |log rho_t| in the loss
   const int32_t* group_sizes = nullptr;        // [S] or null
-  const uint8_t* routes = nullptr;             // [T, route_bytes] experts that rows must go to
-                                               // (model/routes.h), or null
+  // [T, route_bytes] experts that rows must go to (model/routes.h), or null
+  const uint8_t* routes = nullptr;
   int64_t route_bytes = 0;
   TeacherTokens teacher;
   int64_t sequences = 0;
-  kernels::StepNormalizer step;                // counted_tokens must equal the number of mask 1 tokens; its
-                                               // sequences may exceed S
+  // counted_tokens must equal the number of mask 1 tokens; its sequences may exceed S
+  kernels::StepNormalizer step;
 };
 
 /// What a custom objective gets and returns for one micro-batch: R loss tokens in S sequences, in host memory
@@ -60,8 +60,8 @@ struct SlopesRequest {
 /// a teacher (kernels::Divergence).
 struct TeacherTerm {
   float coef = 0, beta = 0.5f;
-  bool by_sequence = false;  // multiply by coef times w_t of each token instead, as KL and entropy terms
-                             // (kernels::PolicyLossArgs)
+  // multiply by coef times w_t of each token instead, as KL and entropy terms (kernels::PolicyLossArgs)
+  bool by_sequence = false;
   bool rest = false;         // kernels::Divergence::rest
   bool on() const { return coef != 0.0f; }
 };
@@ -119,10 +119,10 @@ struct StepReport {
   std::vector<uint8_t> clipped;            // [T]
   std::vector<float> weights;              // [T] weights of the importance correction; empty without one
   std::vector<float> divergences;          // [T] divergences from the teacher; empty without a teacher term
-  std::vector<double> expert_rows;         // [L, E] rows that went to each expert, on this rank; empty
-                                           // without experts
-  model::RouteCounts routes;               // how many of TrainingBatch::routes were used and replaced, on
-                                           // this rank
+  // [L, E] rows that went to each expert, on this rank; empty without experts
+  std::vector<double> expert_rows;
+  // how many of TrainingBatch::routes were used and replaced, on this rank
+  model::RouteCounts routes;
   std::vector<double> layer_grad_norms;    // [L + 1], the last entry is embedding, head and final norm
 };
 

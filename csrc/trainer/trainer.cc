@@ -90,8 +90,8 @@ struct Trainer::Impl {
   TrainerConfig options;
   Device device;
   const Stream& stream;
-  Parameters parameters;  // with adapters the frozen base; in host memory if it is a frozen base or ranks
-                          // shard the weights
+  // with adapters the frozen base; in host memory if it is a frozen base or ranks shard the weights
+  Parameters parameters;
   std::optional<model::Adapters> adapters;
   std::optional<AdaptedWeights> adapted;
   TrainedGradients grads;

@@ -44,8 +44,8 @@ class Trainer {
   model::TensorBlock& trained();
   /// Must be called after parameters() were written to: packs them again. Optimizer state is kept.
   void parameters_changed();
-  uint32_t version() const;       // the last set_version(), plus the steps since that neither were skipped
-                                  // nor had keeps_version
+  // the last set_version(), plus the steps since that neither were skipped nor had keeps_version
+  uint32_t version() const;
   void set_version(uint32_t version);
   /// Drops optimizer moments and the step counter (between warm start and RL).
   void reset_optimizer(const OptimizerConfig& config);

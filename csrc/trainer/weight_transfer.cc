@@ -128,8 +128,8 @@ model::WeightSnapshot& WeightReceiver::writable() {
     const Memory memory = stream.is_cuda() ? Memory::kPinned : Memory::kHost;
     newest_ = model::WeightSnapshot::empty(stream, config_, storage_, arithmetic_, memory);
   }
-  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the release of the snapshot by a reader
-                                                        // on another thread
+  // pairs with the release of the snapshot by a reader on another thread
+  std::atomic_thread_fence(std::memory_order_acquire);
   return *newest_;
 }
 

@@ -62,8 +62,8 @@ class WeightReceiver {
   Device device_;
   DType storage_;
   kernels::Arithmetic arithmetic_;
-  std::shared_ptr<model::WeightSnapshot> newest_, spare_;  // engines may hold spare_, and newest_ once it is
-                                                           // committed
+  // engines may hold spare_, and newest_ once it is committed
+  std::shared_ptr<model::WeightSnapshot> newest_, spare_;
   std::optional<uint32_t> received_, committed_;
   int64_t bucket_bytes_ = 0;         // bucket size of the last received transfer
   std::vector<uint32_t> checksums_;  // checksums of its buckets, as sent; empty between GPUs

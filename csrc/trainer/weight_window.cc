@@ -55,8 +55,8 @@ WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType sto
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
-  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // initialises the padding of parts, which is sent
-                                                          // too
+  // initialises the padding of parts, which is sent too
+  zero(ahead_.stream(), out_, float_bytes(widest.sent));
   if (stream.is_cuda()) transposed_head_ = model::transpose_matrix(stream, packed_->head, head_memory_);
   packed_->by_layer = this;
 }
@@ -89,8 +89,8 @@ void WeightWindow::start(int64_t layer) {
   const float* const own = from_.parameters.flat().as<float>();
   int64_t at = 0;
   unpacked_.hold(ahead_.stream());
-  if (from_.in_teams) from_.ranks.wait(ahead_.stream());  // waits with a time-out, because uploads wait for
-                                                          // the stream without one
+  // waits with a time-out, because uploads wait for the stream without one
+  if (from_.in_teams) from_.ranks.wait(ahead_.stream());
   for (size_t b = 0; b < from_.layout.buckets().size(); ++b) {
     if (from_.layout.buckets()[b].layer != layer) continue;
     const ShardPart& part = from_.layout.part(b, from_.ranks.rank());

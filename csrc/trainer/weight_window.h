@@ -65,8 +65,8 @@ class WeightWindow final : public model::LayerWeights {
   int64_t layers_;
   Arena memory_, head_memory_;
   float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // send buffer, receive buffer, current layer
-  int64_t gathers_ = 0, done_ = 0;                           // number of layers that this pass gathers, and
-                                                             // has gathered
+  // number of layers that this pass gathers, and has gathered
+  int64_t gathers_ = 0, done_ = 0;
   bool ends_stale_ = true;
   std::shared_ptr<model::WeightSnapshot> packed_;
   kernels::PackedMatrix transposed_head_;

@@ -92,8 +92,8 @@ class GuardedPair<void (tcp::Handler::*)(Arguments...)> : public tcp::Pair {
     try {
       tcp::Pair::handleEvents(arguments...);
     } catch (const std::exception& error) {
-      const std::unique_lock lock(m_, std::try_to_lock);  // the thread that holds the lock may be waiting for
-                                                          // this thread
+      // the thread that holds the lock may be waiting for this thread
+      const std::unique_lock lock(m_, std::try_to_lock);
       if (lock && !ex_) signalException(error.what());
     }
   }
@@ -156,8 +156,8 @@ class Watch {
 
  private:
   static constexpr milliseconds kEvery{50};
-  static constexpr uint64_t kTag = ~uint64_t(0);  // a tag that no message has: HostCollectives' tags count
-                                                  // from 1
+  // a tag that no message has: HostCollectives' tags count from 1
+  static constexpr uint64_t kTag = ~uint64_t(0);
 
   void run() {
     std::unique_lock lock(mutex_);
@@ -241,8 +241,8 @@ struct HoneGlooGroup {
     if (interrupted) throw Interrupted();
     try {
       const milliseconds at_once(1);
-      if (wait(at_once) || wait(at_once)) return;  // the first wait may return because it was woken before
-                                                   // the lock was taken
+      // the first wait may return because it was woken before the lock was taken
+      if (wait(at_once) || wait(at_once)) return;
     } catch (const gloo::IoException&) {  // this short wait's time-out, which is not the cause of the failure
     }
     throw gloo::IoException("Connection with rank " + std::to_string(peer) + " ended amid a transfer");
@@ -274,8 +274,8 @@ struct HoneGlooGroup {
   std::mutex mutex;
   std::vector<std::pair<int, Buffer*>> waited;  // each with its peer
   bool interrupted = false;
-  Watch watch{[this](int peer) { wake_those_of(peer); }};  // declared last, so that its thread ends before
-                                                           // the other members are destroyed
+  // declared last, so that its thread ends before the other members are destroyed
+  Watch watch{[this](int peer) { wake_those_of(peer); }};
 };
 
 namespace {

@@ -28,8 +28,8 @@ struct KeyBlocks {
 /// Query rows [row_begin, row_end) of one packed sequence, for one key/value head and all query heads that
 /// share it.
 struct PackedHead {
-  const float *q, *k, *v;  // row 0 of the sequence: q at the first query head of the group, k and v at the
-                           // key/value head
+  // row 0 of the sequence: q at the first query head of the group, k and v at the key/value head
+  const float *q, *k, *v;
   int64_t q_stride, k_stride, v_stride;
   float* out;
   int64_t out_stride;

@@ -56,8 +56,8 @@ class Choice {
       int64_t best = -1;
       for (int64_t e = 0; e < experts_; ++e) {
         if (taken_[size_t(e)] || (grouped && !open_[size_t(e / size())])) continue;
-        if (best < 0 || value(e) > value(best)) best = e;  // comparisons with NaN are false, so that some
-                                                           // expert is always found
+        // comparisons with NaN are false, so that some expert is always found
+        if (best < 0 || value(e) > value(best)) best = e;
       }
       taken_[size_t(best)] = true;
     }

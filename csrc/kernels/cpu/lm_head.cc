@@ -139,8 +139,8 @@ class Likeliest {
  private:
   Below below_;
   int32_t* ids_;
-  int64_t count_ = 0, left_ = 0;  // ids_[left_..count_) were popped; the last popped id is at the lowest
-                                  // index
+  // ids_[left_..count_) were popped; the last popped id is at the lowest index
+  int64_t count_ = 0, left_ = 0;
 };
 
 /// Number of ids that the truncation keeps; 0 if the collected ids are too few to tell.

@@ -11,11 +11,11 @@
 namespace hone::kernels::cpu {
 namespace {
 
-constexpr int64_t kElements = 16384;  // elements per chunk: at least 10 us, since five arrays are read from
-                                      // the L3 cache
+// elements per chunk: at least 10 us, since five arrays are read from the L3 cache
+constexpr int64_t kElements = 16384;
 constexpr int64_t kSquareParts = 8;    // number of column strips in which a symmetric product is computed
-constexpr int64_t kChange = 1 << 16;   // elements for which old values are kept at a time, so that they stay
-                                       // in the cache
+// elements for which old values are kept at a time, so that they stay in the cache
+constexpr int64_t kChange = 1 << 16;
 
 /// y = a x + b y over n elements.
 void combine(const Stream& stream, float* y, const float* x, float a, float b, int64_t n) {

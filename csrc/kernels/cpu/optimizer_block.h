@@ -9,8 +9,8 @@ namespace hone::kernels::cpu {
 
 struct AdamWBlock {
   float *param, *m, *v;  // m, v: f32 moments
-  uint16_t *rounded_m, *rounded_v;  // bf16 moments, used in place of m and v; seed, step and first determine
-                                    // their stochastic rounding
+  // bf16 moments, used in place of m and v; seed, step and first determine their stochastic rounding
+  uint16_t *rounded_m, *rounded_v;
   uint64_t seed;
   int64_t step, first;  // first: index of element 0 among all trained elements
   const float* grad;

@@ -113,8 +113,8 @@ inline Pairs16 splat(uint32_t x) { return {vdupq_n_u32(x), vdupq_n_u32(x), vdupq
 inline Pairs16 load(const uint32_t* p) { return {vld1q_u32(p), vld1q_u32(p + 4), vld1q_u32(p + 8), vld1q_u32(p + 12)}; }
 inline void store(uint32_t* p, Pairs16 x) { vst1q_u32(p, x.a); vst1q_u32(p + 4, x.b); vst1q_u32(p + 8, x.c); vst1q_u32(p + 12, x.d); }
 
-class FlushDenormals {};  // ARM flushes denormal results before rounding, x86 after it; so steps() flushes
-                          // them itself
+// ARM flushes denormal results before rounding, x86 after it; so steps() flushes them itself
+class FlushDenormals {};
 
 inline float32x4_t without_denormals(uint32x4_t bits) {
   const uint32x4_t normal = vtstq_u32(bits, vdupq_n_u32(0x7f800000u));

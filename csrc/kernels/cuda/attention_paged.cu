@@ -31,8 +31,8 @@ struct Paged {
   float scale_log2;
   bf16* out;
   int64_t out_stride;
-  float *partial_out, *partial_terms;  // [partial][head][dim] sums of values; [partial][head][2] maximum and
-                                       // total
+  // [partial][head][dim] sums of values; [partial][head][2] maximum and total
+  float *partial_out, *partial_terms;
 };
 
 /// Keys and values of one sequence and key head.
@@ -81,8 +81,8 @@ struct PagedWalk {
   const PagedLane (&lanes)[2];
   const KeyRange& ranges;
   PagedKeys keys;
-  int row, base, low, high;  // row that reads the tile (item.row - 1: all rows), first key of the tile, range
-                             // of its keys
+  // row that reads the tile (item.row - 1: all rows), first key of the tile, range of its keys
+  int row, base, low, high;
 
   __device__ __forceinline__ bool everyone() const { return row < item.row; }
   __device__ __forceinline__ bool begin() {

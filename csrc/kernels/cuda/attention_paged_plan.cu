@@ -49,8 +49,8 @@ __device__ __forceinline__ int scan_block(int value, int* scratch, int* total) {
 /// A chunk of a run's rows that fits in one item. It is chosen by position within the run, so that all its
 /// rows find the same chunk.
 struct Chunk {
-  int first, rows, highest;  // highest: position of the highest row that takes part in splits, -1 if none
-                             // does
+  // highest: position of the highest row that takes part in splits, -1 if none does
+  int first, rows, highest;
 };
 __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& plan, int r) {
   const int run = a.prefix_row[r], most = kPagedTileRows / a.group;
@@ -65,10 +65,10 @@ __device__ __forceinline__ Chunk chunk_of(const PagedRows& a, const PagedPlan& p
 /// the list is never too short.
 struct RowItems {
   int tile_rows;       // number of rows, from this one on, that read all their keys together
-  int whole, whole_rows;  // number of splits from 0 on that all rows of the chunk read together; number of
-                          // those rows
-  int tail, tail_rows;  // the split in which the shared prefix ends; number of rows, from this one on, that
-                        // read it together
+  // number of splits from 0 on that all rows of the chunk read together; number of those rows
+  int whole, whole_rows;
+  // the split in which the shared prefix ends; number of rows, from this one on, that read it together
+  int tail, tail_rows;
   int own, owns;        // splits that this row reads alone: the first, and their number
   __device__ __forceinline__ int count() const { return (tile_rows > 0) + whole + (tail_rows > 0) + owns; }
 };

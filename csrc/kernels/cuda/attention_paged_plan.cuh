@@ -11,8 +11,8 @@
 
 namespace hone::kernels::cuda {
 
-inline constexpr int kPagedTileRows = 64;  // query rows of an item: rows of the batch times query heads per
-                                           // key head
+// query rows of an item: rows of the batch times query heads per key head
+inline constexpr int kPagedTileRows = 64;
 inline constexpr int kPagedSplit = int(kAttentionSplit), kPagedSplitTiles = kPagedSplit / kTileKeys;
 
 /// The rows of a step; fields as in AttentionPagedArgs.
@@ -42,15 +42,15 @@ struct PagedPlan {
   PagedItem* items;   // [rows + partials]
   int* count;
   int* row_partial;   // [rows] index of the states of a row's splits, or kOneSplit or kWalksAll
-  int* done;          // [rows * kv_heads] number of finished splits of a row and key head; 0 between two
-                      // layers
+  // [rows * kv_heads] number of finished splits of a row and key head; 0 between two layers
+  int* done;
   int partials;       // number of per-split states that fit in memory
-  int longest;        // limit of the tiles of an item whose rows also read unshared keys: at least 8 (one
-                      // split)
+  // limit of the tiles of an item whose rows also read unshared keys: at least 8 (one split)
+  int longest;
 };
 inline constexpr int kOneSplit = -1;  // the row has only one split, whose state is its result
-inline constexpr int kWalksAll = -2;  // one block processes all keys of the row: padding, prefill, or no
-                                      // memory for its states
+// one block processes all keys of the row: padding, prefill, or no memory for its states
+inline constexpr int kWalksAll = -2;
 
 /// The keys of an item that a row reads; first > last: none.
 struct KeySpan {

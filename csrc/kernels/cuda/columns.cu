@@ -17,8 +17,8 @@ struct Columns {
   T* parts;
   int64_t whole_stride, part_stride, items;
   int width, part_width;
-  int first[kMostColumnGroups], share[kMostColumnGroups];  // for each group: its first column, and its number
-                                                           // of columns in a part
+  // for each group: its first column, and its number of columns in a part
+  int first[kMostColumnGroups], share[kMostColumnGroups];
 };
 
 /// Address of a piece in the whole matrix and in its part.
@@ -26,8 +26,8 @@ template <class T>
 struct Place {
   T *whole, *part;
   __device__ __forceinline__ Place(const Columns<T>& a, int64_t row, int column) {
-    int first = 0, share = a.share[0], before = 0;  // of the piece's group; before: columns of earlier groups
-                                                    // in a part
+    // of the piece's group; before: columns of earlier groups in a part
+    int first = 0, share = a.share[0], before = 0;
 #pragma unroll
     for (int g = 1; g < kMostColumnGroups; ++g) {
       if (column < a.first[g]) continue;

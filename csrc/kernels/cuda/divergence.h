@@ -11,8 +11,8 @@ namespace hone::kernels::cuda {
 /// Rows of a student's logits with the teacher's data for them, and the gradients of the logits.
 struct TaughtRows {
   const float* z;            // [rows, pitch]
-  const float* teacher;      // [rows, pitch] teacher's logits of the student's vocabulary; null if there are
-                             // k likeliest tokens instead
+  // [rows, pitch] teacher's logits of the student's vocabulary; null if there are k likeliest tokens instead
+  const float* teacher;
   const int32_t* ids;        // [rows, k] the teacher's likeliest tokens
   const float* logprobs;     // [rows, k] their log-probs
   int k;

@@ -12,8 +12,8 @@ struct Heads {
   bf16* qk;
   const bf16* v;
   int64_t qk_stride, v_stride, items;
-  int heads, kv_heads, dim, turned;  // turned: number of rotated dimensions. Items of a row: heads of q and
-                                     // k, and of v if there are pages
+  // turned: number of rotated dimensions. Items of a row: heads of q and k, and of v if there are pages
+  int heads, kv_heads, dim, turned;
   const float *q_norm, *k_norm;
   float eps, norm_offset;
   const int32_t* positions;

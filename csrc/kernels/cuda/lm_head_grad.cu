@@ -29,8 +29,8 @@ struct GradientEpilogue {
     const RowSlopes own = slopes.row(row);
     float y[4], d[4];
     temper(z, slopes.inverse_temperature, y);
-#pragma unroll
     // columns beyond the vocabulary become 0
+#pragma unroll
     for (int i = 0; i < 4; ++i) d[i] = first + i < vocabulary ? own.of(first + i, y[i]) : 0.0f;
     store_bf16(dz + row * pitch + first, d);
   }

@@ -112,8 +112,8 @@ __device__ __forceinline__ float gumbel(uint32_t word) {
     r = 0.0f - gap;
     e = 0.0f;
   }
-  split_exponent(0.0f - log_parts(r, e), &r, &e);  // subtracts from 0 because for the word 2^32 - 1 the
-                                                   // result must be 0, not -0
+  // subtracts from 0 because for the word 2^32 - 1 the result must be 0, not -0
+  split_exponent(0.0f - log_parts(r, e), &r, &e);
   return 0.0f - log_parts(r, e);
 }
 

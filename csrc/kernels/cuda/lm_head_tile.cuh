@@ -11,10 +11,10 @@
 namespace hone::kernels::cuda {
 
 inline constexpr int kHeadStages = 4;
-inline constexpr int kHeadPromotion = 512 / kHeadDepth;   // stages after which sums are added to the second
-                                                          // set of registers
-inline constexpr int kHeadPitch = kHeadOutputs + 4;       // floats between rows of a finished tile; the extra
-                                                          // 4 avoid bank conflicts
+// stages after which sums are added to the second set of registers
+inline constexpr int kHeadPromotion = 512 / kHeadDepth;
+// floats between rows of a finished tile; the extra 4 avoid bank conflicts
+inline constexpr int kHeadPitch = kHeadOutputs + 4;
 
 /// A bf16 matrix of rows x depth whose rows are `pitch` (a multiple of 8) apart; its depth is that of the
 /// weights.

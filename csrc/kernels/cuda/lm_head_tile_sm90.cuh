@@ -23,8 +23,8 @@ template <class Weight, int kRows_>
 struct HopperHeadTile {
   static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64;
   static constexpr bool kApart = kRows >= 128;
-  static constexpr int kFirstGroup = kApart ? 2 : 1;  // the groups of warps before this one copy (warp 0)
-                                                      // and, if kApart, run the epilogue
+  // the groups of warps before this one copy (warp 0) and, if kApart, run the epilogue
+  static constexpr int kFirstGroup = kApart ? 2 : 1;
   static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;  // warps
   static constexpr int kThreads = 128 * (kFirstGroup + kGroups);
   static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
@@ -36,8 +36,8 @@ struct HopperHeadTile {
   static constexpr int kTileBytes = kRows * kHeadPitch * 4;
   static constexpr int kFit = ((224 << 10) / kBlocksPerProcessor - kTileBytes) / kStageBytes, kStages = kFit < 6 ? kFit : 6;
   static_assert(kFirstGroup * kKept + kGroups * kTaken <= (kFirstGroup + kGroups) * kShare && kTaken <= 256);
-  static constexpr int kPromotion = 512 / kHopperDepth;  // stages after which sums are added to the second
-                                                         // set of registers
+  // stages after which sums are added to the second set of registers
+  static constexpr int kPromotion = 512 / kHopperDepth;
 };
 
 /// A finished tile that the multiplying groups pass to the epilogue, in shared memory behind the ring; there

@@ -13,11 +13,11 @@ namespace hone::kernels::cuda {
 
 inline constexpr int kFewColumns = 128;
 using Few64 = HopperTile<1, kFewColumns, 4, false>;    // two blocks of 96 KB per multiprocessor
-using Few128 = HopperTile<2, kFewColumns, 6, false>;  // from 65 rows on; reads the weights half as often. 192
-                                                      // KB
+// from 65 rows on; reads the weights half as often. 192 KB
+using Few128 = HopperTile<2, kFewColumns, 6, false>;
 
-inline constexpr int kFewPitch = 136;  // floats between rows of finished sums, so that a half-warp's pairs
-                                       // lie in different banks
+// floats between rows of finished sums, so that a half-warp's pairs lie in different banks
+inline constexpr int kFewPitch = 136;
 
 /// The rows of the weights that a tile of 128 outputs uses: 64 from `low` on and 64 from `high` on.
 struct FewColumns {
@@ -26,8 +26,8 @@ struct FewColumns {
 
 /// The sums of a tile's pieces, in the shared memory of the cluster's blocks.
 struct FewSums {
-  const float* staged;  // [rows][kFewPitch] in this block's shared memory; other blocks have theirs at the
-                        // same address
+  // [rows][kFewPitch] in this block's shared memory; other blocks have theirs at the same address
+  const float* staged;
   int pieces;
 
   /// Sums eight consecutive values of a row over the pieces, ascending, starting from 0; a single piece is

@@ -12,8 +12,8 @@ namespace {
 
 // Tile sizes are chosen by calculation, not yet by measurement: 192 KB are loading at a time. Few rows have
 // their own kernels (matmul_few_sm90.cu).
-using Walk = HopperTile<2, 128, 6, true, 2>; // many rows, k in pieces: 64 sums and 64 totals per thread;
-                                             // clusters of two blocks
+// many rows, k in pieces: 64 sums and 64 totals per thread; clusters of two blocks
+using Walk = HopperTile<2, 128, 6, true, 2>;
 using Many = HopperTile<2, 256, 4, false>;   // many rows, k in one piece: 128 sums per thread
 
 /// On devices without wgmma the kernel's body is a trap; it is never launched there (device_is_sm90).
@@ -152,8 +152,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     else barriers_made();
   }
   __syncthreads();
-  if constexpr (T::kCluster > 1) cluster_sync();  // no block may copy before all blocks have initialised
-                                                  // their barriers
+  // no block may copy before all blocks have initialised their barriers
+  if constexpr (T::kCluster > 1) cluster_sync();
   const int64_t blocks = cluster_tiles<T>(p);
   if (threadIdx.x < 128) {
     give_registers_back<40>();

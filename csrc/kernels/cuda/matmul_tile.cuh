@@ -70,8 +70,8 @@ template <class T, class A, class B>
 __device__ __forceinline__ void multiply_stage(Sums<T>& sums, const Chunk* a_stage, const Chunk* b_stage) {
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
   const int line_a = warp / T::kWarpColumns * T::kHigh * 16, line_b = warp % T::kWarpColumns * T::kWide * 16;
-  const int bit3 = lane / 8 % 2 * 8, bit4 = lane / 16 * 8;  // which of the four matrices the lane addresses,
-                                                            // see mma.cuh
+  // which of the four matrices the lane addresses, see mma.cuh
+  const int bit3 = lane / 8 % 2 * 8, bit4 = lane / 16 * 8;
 #pragma unroll
   for (int k = 0; k < T::kDepth; k += 16) {
     uint32_t a[T::kHigh][4];

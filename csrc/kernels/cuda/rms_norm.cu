@@ -22,8 +22,8 @@ struct Rows {
   int heads;
   int width;
   __device__ T* row(int64_t r) const {
-    const auto index = uint32_t(r), all = uint32_t(heads);  // 32 bits, since dividing 64-bit numbers is a
-                                                            // function call
+    // 32 bits, since dividing 64-bit numbers is a function call
+    const auto index = uint32_t(r), all = uint32_t(heads);
     return data + int64_t(index / all) * stride + int64_t(index % all) * width;
   }
 };

@@ -39,8 +39,8 @@ CUtensorMap tensor_map(const T* data, int64_t height, int64_t width, int64_t str
                        const char* name) {
   static_assert(std::is_same_v<T, __nv_bfloat16> || std::is_same_v<T, float>);
   constexpr bool kF32 = std::is_same_v<T, float>;
-  CUtensorMap made;  // the driver refuses a map that is not 64-byte aligned, and GCC may place a temporary at
-                     // such an address
+  // the driver refuses a map that is not 64-byte aligned, and GCC may place a temporary at such an address
+  CUtensorMap made;
   const cuuint64_t shape[2] = {cuuint64_t(width), cuuint64_t(height)}, strides[1] = {cuuint64_t(stride) * sizeof(T)};
   const cuuint32_t box[2] = {128 / sizeof(T), box_rows}, steps[2] = {1, 1};
   const CUresult result = tensor_map_encoder()(

@@ -11,11 +11,11 @@ namespace hone::model {
 /// To add an architecture: write archs/<name>.cc with these two functions and add its row in archs.cc.
 struct Architecture {
   const char* name;           // model_type in config.json, and ModelConfig::arch
-  const char* causal_class;   // the "architectures" entry that transformers loads it with; null for a
-                              // vision-language wrapper
+  // the "architectures" entry that transformers loads it with; null for a vision-language wrapper
+  const char* causal_class;
   void (*parse)(ConfigFields& fields, ModelConfig& config);
-  void (*write)(const ModelConfig& config, Json& json);  // null for a wrapper, whose checkpoints are saved as
-                                                         // those of its text model
+  // null for a wrapper, whose checkpoints are saved as those of its text model
+  void (*write)(const ModelConfig& config, Json& json);
   bool mixture = false;
 };
 

@@ -32,8 +32,8 @@ void parse_yarn(ConfigFields& fields, RopeConfig& rope) {
   rope.yarn_truncate = fields.boolean("truncate", true);
   rope.attention_factor = yarn_attention_factor(fields, rope.factor);
   rope.query_beta = fields.number("llama_4_scaling_beta", 0.0);
-  fields.ignore({"attn_factor"});  // DeepSeek-R1-0528-Qwen3-8B has this field, but transformers reads only
-                                   // attention_factor
+  // DeepSeek-R1-0528-Qwen3-8B has this field, but transformers reads only attention_factor
+  fields.ignore({"attn_factor"});
 }
 
 /// The context ends where the short factors' range ends, unless the architecture chooses the long factors

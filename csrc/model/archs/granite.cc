@@ -40,8 +40,8 @@ void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config) {
   const bool typed = fields.value("layer_types") || fields.value("layers_block_type");
   if (!typed) fields.problem(Code::kUnsupported, fields.path("layer_types") + " is missing: all layers would be of Mamba; only layers of attention are supported.");
   expect_attention(fields);
-  config.mlp_width = 1;  // a placeholder: intermediate_size is that of experts, which these models do not
-                         // have
+  // a placeholder: intermediate_size is that of experts, which these models do not have
+  config.mlp_width = 1;
   parse_granite(fields, config);
   config.mlp_width = fields.integer("shared_intermediate_size", 1024);
   if (fields.text("position_embedding_type") != "rope") config.rotated_layers.assign(size_t(config.layers), false);
