@@ -61,10 +61,9 @@ struct RopeTables {
 /// lie in the memory of the stream that made it, and their addresses never change.
 class WeightSnapshot {
  public:
-  /// Packs and copies `parameters`. storage kBF16 rounds the layers' matrices, but not embedding, norms,
-  /// biases and head; attention then rounds keys and values like a bf16 KV cache. arithmetic: of products on
-  /// the CPU. On a GPU matrices and embedding are bf16, and a tied head is the embedding. Throws
-  /// kOutOfMemory.
+  /// Packs and copies `parameters`. storage kBF16 rounds only the layers' matrices; attention then rounds
+  /// keys and values like a bf16 KV cache. arithmetic: of products on the CPU. On a GPU matrices and
+  /// embedding are always bf16, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
