@@ -1,5 +1,6 @@
-// A test is TEST(name) { ... } with EXPECT_* inside, in its file's own namespace. check.cc runs the cases of
-// a file, which is a program by itself or, with HONE_TEST_MODULES, part of its module's.
+// The C++ test framework. A test is TEST(name) { ... } with EXPECT_* inside, in its file's own namespace.
+// check.cc runs the tests of a file, which is a program of its own or, with HONE_TEST_MODULES, part of its
+// module's program.
 #pragma once
 
 #include <cmath>
@@ -17,8 +18,8 @@
 
 namespace hone::test {
 
-/// Adds a case, or, without a name, what runs before its file's cases. The file is `file`, or `base`, which
-/// includes it.
+/// Registers a test or, if `name` is null, the setup that runs before its file's tests. `file` is the file;
+/// `base` is the file that includes it, if any.
 bool add(const char* name, void (*run)(), const char* file, const char* base);
 int& failures();
 int& skipped();
@@ -32,8 +33,8 @@ std::string show(const T& value) {
   return out.str();
 }
 
-/// The seed is the same in every run, so that a gate never fails by chance; HONE_TEST_SEED=N takes another,
-/// `random` draws one.
+/// Seed of random(), the same in every run, so that no test fails by chance; HONE_TEST_SEED=N sets another
+/// seed, HONE_TEST_SEED=random draws one.
 inline uint64_t seed() {
   static const uint64_t value = [] {
     const std::string given = std::getenv("HONE_TEST_SEED") ? std::getenv("HONE_TEST_SEED") : "1";
@@ -46,7 +47,7 @@ inline uint64_t seed() {
 inline std::mt19937_64& random() { static std::mt19937_64 r(seed()); return r; }
 int64_t random_int(int64_t low, int64_t high);  // inclusive
 std::vector<float> random_floats(int64_t n, float scale = 1.0f);
-/// Outputs start as NaN, so that an element that was not written fails every comparison.
+/// n NaNs, for outputs: an element that was not written then fails every comparison.
 inline std::vector<float> poison(int64_t n) {
   return std::vector<float>(static_cast<size_t>(n), std::numeric_limits<float>::quiet_NaN());
 }
@@ -54,7 +55,7 @@ inline bool same_bits(const float* a, const float* b, int64_t n) {
   return std::memcmp(a, b, size_t(n) * sizeof(float)) == 0;
 }
 
-/// Prints a finding that is neither right nor wrong; scripts/gpu-check.sh keeps such lines.
+/// Prints a measurement that is neither right nor wrong; scripts/gpu-check.sh keeps such lines.
 inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_str()); }
 
 }  // namespace hone::test
@@ -63,7 +64,7 @@ inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_
   static void name();                                                                      \
   static const bool name##_added = hone::test::add(#name, name, __FILE__, __BASE_FILE__); \
   static void name()
-/// What a file's cases need before the first of them, such as a kind of device.
+/// Defines what runs before the first test of a file, e.g. to choose the kind of device.
 #define TEST_SETUP                                                                        \
   static void set_up();                                                                   \
   static const bool is_set_up = hone::test::add(nullptr, set_up, __FILE__, __BASE_FILE__); \
@@ -76,7 +77,9 @@ inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_
     if (!(va_ == vb_)) hone::test::report(__FILE__, __LINE__, #a " is " + hone::test::show(va_) +        \
                                           ", expected " + hone::test::show(vb_));                        \
   } while (0)
-/// |a - b| <= tolerance; NaN fails.
+/// Expects
+/// a - b
+/// <= tolerance; fails for NaN.
 #define EXPECT_NEAR(a, b, tolerance)                                                                     \
   do {                                                                                                   \
     const double va_ = double(a), vb_ = double(b);                                                       \

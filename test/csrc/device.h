@@ -1,4 +1,5 @@
-// Device memory for tests: the same sources run on a GPU, on the fiber shim, and skip where there is neither.
+// Device memory for tests. Device tests run on a GPU or, without one, in the host shim; if neither is built
+// they are skipped.
 #pragma once
 
 #include <utility>
@@ -14,7 +15,7 @@
 
 namespace hone::test {
 
-/// Whether kernels run on fibers: what only the shim can see is tested only there.
+/// Whether kernels run in the host shim; some faults can only be seen there.
 inline bool on_shim() {
 #ifdef HONE_CUDA_SHIM
   return true;
@@ -25,7 +26,7 @@ inline bool on_shim() {
 
 #ifdef HONE_HAVE_CUDA
 
-/// Whether kernels can run here. Every test on the device asks first, by NEEDS_DEVICE.
+/// Whether kernels can run; every device test checks it first, by NEEDS_DEVICE.
 inline bool has_device() {
 #ifdef HONE_CUDA_SHIM
   static const bool seeded = (cuda_shim::seed(seed()), true);
@@ -37,7 +38,7 @@ inline bool has_device() {
   return found;
 }
 
-/// The stream of all device tests.
+/// The stream that all device tests use.
 inline Stream device_stream() {
   static cudaStream_t handle = [] {
     cudaStream_t s = nullptr;
@@ -54,11 +55,11 @@ inline void synchronize() {
   cuda::check(cudaStreamSynchronize(static_cast<cudaStream_t>(device_stream().handle)), "test");
 }
 
-/// n values of T on the device, in an allocation of their own, so that a checker sees every step beside it.
+/// n values of T on the device, in their own allocation, so that memory checkers see every access beyond it.
 template <class T>
 class DeviceArray {
  public:
-  /// All bits set: NaN in f32 and bf16, -1 in i32.
+  /// Sets all bits: NaN in f32 and bf16, -1 in i32.
   explicit DeviceArray(int64_t n) : n_(n) {
     if (n == 0) return;
     cuda::check(cudaMalloc(reinterpret_cast<void**>(&data_), bytes()), "test upload");
@@ -81,7 +82,7 @@ class DeviceArray {
   TensorView view(DType dtype, std::initializer_list<int64_t> dims) const {
     return {const_cast<std::remove_const_t<T>*>(data_), dtype, dims};
   }
-  /// Waits for the test stream.
+  /// Copies the values to the host, after waiting for the test stream.
   std::vector<T> download() const {
     synchronize();
     std::vector<T> out(static_cast<size_t>(n_));
@@ -99,7 +100,7 @@ class DeviceArray {
 
 inline bool has_device() { return false; }
 
-// So that tests compile where nothing can run them.
+// Stubs, so that tests compile on machines where kernels cannot run.
 inline Stream device_stream() { return {}; }
 inline void synchronize() {}
 template <class T>
@@ -115,7 +116,7 @@ class DeviceArray {
 
 #endif
 
-/// Streams whose work waits until it is synchronized with, where the shim has such.
+/// In the host shim, defers the work of streams while an object exists, until something waits for it.
 struct Deferred {
 #ifdef HONE_CUDA_SHIM
   Deferred() { cuda_shim::defer_streams(true); }
@@ -125,7 +126,7 @@ struct Deferred {
 #endif
 };
 
-/// Rounds every value to bf16, in place: what the CPU op is given when the device's inputs are bf16.
+/// Rounds every value to bf16, in place; a CPU op gets such inputs when the device's inputs are bf16.
 inline std::vector<float> rounded_to_bf16(std::vector<float> values) {
   for (float& x : values) x = bf16_to_f32(f32_to_bf16(x));
   return values;
@@ -142,15 +143,16 @@ inline std::vector<float> from_bf16(const std::vector<uint16_t>& bits) {
 }
 
 
-/// The view with its rows `stride` elements apart.
+/// The view with rows that are `stride` elements apart.
 inline TensorView with_stride(TensorView view, int64_t stride) {
   view.row_stride = stride;
   return view;
 }
-/// Half a unit in the last place of bf16 at x, and a little: what one rounding may change.
+/// Slightly more than half a unit in the last place of bf16 at x: how much one rounding may change it.
 inline double bf16_rounding(double x) { return std::fabs(x) * (0x1p-8 + 0x1p-16); }
 
-/// `got` is `wanted` rounded once to bf16, give or take `slack` before the rounding; NaN exactly where wanted has it.
+/// Expects `got` to be `wanted`, up to an error of `slack`, rounded once to bf16; NaN exactly where `wanted`
+/// is NaN.
 inline void expect_rounded(const std::vector<uint16_t>& got, const std::vector<float>& wanted, double slack,
                            const char* what) {
   if (got.size() != wanted.size()) return report(what, 0, "sizes differ");

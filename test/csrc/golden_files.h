@@ -1,4 +1,4 @@
-// Finds the golden reference data, which live beside the repository and may be absent.
+// Finds the golden reference data, which lie next to the repository and may be absent.
 #pragma once
 
 #include <cstdlib>
@@ -12,7 +12,7 @@
 
 namespace hone::test {
 
-/// HONE_SHARED, or ../shared from the repository root; empty if there is no such folder.
+/// The folder of golden data: HONE_SHARED, or ../shared from the repository root; empty if there is none.
 inline std::string goldens() {
   namespace fs = std::filesystem;
   const char* given = std::getenv("HONE_SHARED");
@@ -30,12 +30,12 @@ inline std::string file_text(const std::string& path) {
   return out.str();
 }
 
-/// A file that lies in the repository, by its path under test/fixtures/.
+/// The text of a file in the repository, by its path under test/fixtures/.
 inline std::string fixture_text(const std::string& name) {
   return file_text((std::filesystem::path(__FILE__).parent_path() / ".." / "fixtures" / name).string());
 }
 
-/// One JSON value a line.
+/// Parses a file that has one JSON value per line.
 inline std::vector<Json> json_lines(const std::string& path) {
   std::istringstream lines(file_text(path));
   std::vector<Json> out;

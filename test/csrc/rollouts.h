@@ -1,4 +1,5 @@
-// Drives an engine to the end and gathers what each attempt produced; shared by engine and contract tests.
+// Runs an engine until it has no more work, and collects what each attempt produced; for engine and contract
+// tests.
 #pragma once
 
 #include <map>
@@ -15,7 +16,7 @@ struct Rollout {
   std::vector<int32_t> tokens;
   std::vector<float> logprobs, entropies;
   std::vector<uint32_t> versions, oldest_kv;
-  std::vector<uint8_t> routes;  // of all its rows but the last, where they are recorded
+  std::vector<uint8_t> routes;  // of all its rows but the last, if the engine records routes
   engine::Finish finish = engine::Finish::kRunning;
 };
 /// Rollouts by request id and attempt.
@@ -43,7 +44,7 @@ inline void gather(const engine::StepOutput& step, Rollouts& into) {
   }
 }
 
-/// Steps until nothing is left to do.
+/// Steps the engine until it has nothing left to do.
 inline Rollouts drain(engine::Engine& engine) {
   Rollouts all;
   for (engine::StepOutput step; engine.step(step);) gather(step, all);
@@ -56,7 +57,8 @@ inline bool same_rollout(const Rollout& a, const Rollout& b) {
          same_bits(a.logprobs.data(), b.logprobs.data(), n) && same_bits(a.entropies.data(), b.entropies.data(), n);
 }
 
-/// A small decoder whose odd sizes miss every tile, with grouped heads; q/k norm and bias on request.
+/// A small decoder whose odd sizes are no multiple of any tile, with grouped heads; q/k norm and bias if
+/// `decorated`.
 inline model::ModelConfig small_decoder(bool decorated = false) {
   model::ModelConfig c;
   c.arch = decorated ? "qwen3" : "llama";
@@ -67,7 +69,7 @@ inline model::ModelConfig small_decoder(bool decorated = false) {
   return c;
 }
 
-/// The same with sizes that GPU kernels take.
+/// small_decoder() with sizes that GPU kernels support.
 inline model::ModelConfig small_gpu_decoder(bool decorated = false) {
   model::ModelConfig c = small_decoder(decorated);
   c.head_dim = 16, c.mlp_width = 56;
@@ -75,7 +77,7 @@ inline model::ModelConfig small_gpu_decoder(bool decorated = false) {
   return c;
 }
 
-/// Scales the head so that distributions are neither uniform nor certain.
+/// Scales the head, so that token distributions are neither uniform nor certain.
 inline void scale_head(model::Parameters& parameters) {
   const TensorView head = parameters.head();
   Arena staging(parameters.staging_bytes(head), "test");
@@ -85,7 +87,7 @@ inline void scale_head(model::Parameters& parameters) {
   });
 }
 
-/// Random weights with embeddings (and tied head) scaled so that distributions are neither uniform nor
+/// Random weights with scaled embeddings (and tied head), so that token distributions are neither uniform nor
 /// certain.
 inline std::shared_ptr<const model::WeightSnapshot> random_weights(const model::ModelConfig& config, uint64_t seed,
                                                                    uint32_t version) {

@@ -1,4 +1,4 @@
-// Which elements of a model's tensors an adapter changes.
+// Lists which elements of a model's tensors a LoRA adapter changes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace hone::test {
 
-/// A part of W with an A and B of its own: rows [first, first + n) of the product's matrix. It lies in a
-/// tensor of the model from element `at` on, transposed ([k, n]) if `turned`.
+/// A part of a weight matrix that has its own A and B: rows [first, first + n) of the product's matrix. In
+/// the model's tensor it begins at element `at`, and is transposed ([k, n]) if `turned`.
 struct AdapterPart {
   std::string tensor;
   int64_t at, first, n, k, expert, experts;
@@ -22,7 +22,7 @@ struct AdapterPart {
   int64_t b(int64_t row, int64_t j, int64_t rank) const { return (first + row) * rank * experts + j * experts + expert; }
 };
 
-/// The parts of W that the adapter pair `a`, `b` changes.
+/// The parts of the model's tensors that the adapter pair `a`, `b` changes.
 inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const model::TensorSpec& a, const model::TensorSpec& b) {
   const std::string stem = a.name.substr(0, a.name.find(".lora_A"));
   const size_t at = stem.find("mlp.experts");
@@ -41,7 +41,7 @@ inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const
   return out;
 }
 
-/// The f64 reference model with weights W + s B A.
+/// The f64 reference model with the trainer's weights merged with its adapters: W + s B A.
 inline Reference merged(trainer::Trainer& trainer, const model::AdapterConfig& adapters) {
   Reference reference(trainer.parameters());
   const model::TensorBlock& block = trainer.trained();

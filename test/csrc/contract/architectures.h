@@ -9,8 +9,8 @@
 
 namespace hone::test {
 
-/// Each architecture with layers of every kind that it has, and a window of 5 if it has windows; Gemma-2
-/// without soft caps.
+/// One small model per architecture, with layers of every kind that it has, a sliding window of 5 if it has
+/// windows, and, for Gemma-2, no soft caps.
 inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_configs() {
   const std::pair<const char*, const char*> parts[] = {
       {"phi3", R"("partial_rotary_factor": 0.5, "sliding_window": 5)"},
@@ -40,7 +40,8 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
   return out;
 }
 
-/// Layers of gated DeltaNet and of attention (CPU only), with two value heads a key head and odd widths.
+/// A model with layers of gated DeltaNet and of attention (CPU only), with two value heads per key head and
+/// odd widths.
 inline model::ModelConfig hybrid_config(bool attention_last = true) {
   const std::string types = attention_last ? R"(["linear_attention", "linear_attention", "full_attention"])"
                                            : R"(["linear_attention", "full_attention", "linear_attention"])";
@@ -51,7 +52,7 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
   return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
 }
 
-/// Layers of short convolution and of attention.
+/// A model with layers of short convolution and of attention.
 inline model::ModelConfig convolution_config() {
   const char* const text = R"({"model_type": "lfm2", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
     "num_key_value_heads": 2, "head_dim": 12, "block_ff_dim": 52, "block_auto_adjust_ff_dim": false, "max_position_embeddings": 256,
@@ -59,7 +60,7 @@ inline model::ModelConfig convolution_config() {
   return model::parse_hf_config(Json::parse(text, "convolution"), "convolution");
 }
 
-/// hybrid_config() with experts, one of them shared and with a gate.
+/// hybrid_config() with experts, and a shared expert that has a gate.
 inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   model::ModelConfig c = hybrid_config();
   c.arch = by_head ? "qwen3_next" : "qwen3_5_moe_text";
@@ -69,7 +70,7 @@ inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   return c;
 }
 
-/// The architectures that a GPU takes: all but the mixtures.
+/// The architectures that GPU kernels support: all but mixtures of experts.
 inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
   auto out = architecture_configs();
   std::erase_if(out, [](const auto& row) { return row.second.mixes(); });

@@ -1,4 +1,4 @@
-// A small trainer on a GPU, its batches and its values.
+// A small trainer on a GPU, its batches, and reading its tensors.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ inline constexpr auto kCuda = Stream::Backend::kCuda;
 inline std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t seed, Stream::Backend device = kCuda,
                                              float clip = 0.0f) {
   TrainerConfig config;
-  config.packed_tokens = 14;  // makes two micro-batches
+  config.packed_tokens = 14;  // small enough that the batch needs two micro-batches
   config.optimizer.gradient_clip = clip;
   config.device = device;
   auto trainer = std::make_unique<Trainer>(model, config, nullptr);
@@ -29,7 +29,7 @@ inline std::unique_ptr<Trainer> make_trainer(const ModelConfig& model, uint64_t 
   return trainer;
 }
 
-/// Values of a tensor on the host or the device.
+/// A tensor's values as host floats, whether it is on the host or on a device.
 inline std::vector<float> values(const model::TensorBlock& p, const TensorView& tensor) {
   Arena staging(p.staging_bytes(tensor), "test");
   const float* const x = p.read(tensor, staging).as<float>();

@@ -25,7 +25,7 @@ struct Case {
   Stream::Backend device = Stream::Backend::kCpu;
   bool deterministic = true;
   int32_t longest_prompt = 60, least_tokens = 1, most_tokens = 100;
-  bool routes = false;  // recorded, and given to the trainer
+  bool routes = false;  // whether the engine records routes and the trainer uses them
 };
 
 inline engine::EngineConfig engine_config(int32_t running, int32_t step_tokens, int32_t pages = 1024) {
@@ -35,7 +35,7 @@ inline engine::EngineConfig engine_config(int32_t running, int32_t step_tokens, 
   return c;
 }
 
-/// Requests are few and short, since under the fiber shim a token takes milliseconds.
+/// A case on a GPU, with few and short requests, since in the host shim a token takes milliseconds.
 inline Case on_gpu(const char* name, engine::EngineConfig engine) {
   engine.max_context = 64;
   Case c;
@@ -47,8 +47,9 @@ inline Case on_gpu(const char* name, engine::EngineConfig engine) {
 struct Packed {
   std::vector<int32_t> tokens, cu_seqlens{0};
   std::vector<uint8_t> mask;
-  std::vector<float> logprobs, entropies;  // as the engine recorded them, 0 on the prompt
-  std::vector<uint8_t> routes;             // likewise, none of a sequence's last row; empty where they are not recorded
+  std::vector<float> logprobs, entropies;  // as the engine recorded them; 0 for prompt tokens
+  std::vector<uint8_t> routes;             // as the engine recorded them, except for a sequence's last row;
+                                           // empty if not recorded
 
   void add(const engine::Request& r, const Rollout& rollout) {
     tokens.insert(tokens.end(), r.prompt.begin(), r.prompt.end());
@@ -76,7 +77,7 @@ struct Packed {
   }
 };
 
-/// Rollouts of random requests, packed in random order.
+/// Samples rollouts of random requests, and packs them in random order.
 inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapshot> weights, ThreadPool* pool,
                        int64_t& preemptions) {
   engine::EngineConfig options = c.engine;
@@ -105,10 +106,10 @@ inline Packed generate(const Case& c, std::shared_ptr<const model::WeightSnapsho
   return packed;
 }
 
-/// How far the log-probs of two sides differ, and what else is found on the way.
+/// How much the log-probs of engine and trainer differ, and other counts of the run.
 struct Comparison {
-  int64_t tokens = 0, differing = 0;  // values whose bits differ, entropies included
-  double squares = 0, largest = 0;    // of the differences of log-probs, in nats
+  int64_t tokens = 0, differing = 0;  // number of log-probs and entropies whose bits differ
+  double squares = 0, largest = 0;    // sum of squares, and maximum, of the differences of log-probs, in nats
   int64_t preemptions = 0;            // how often a sequence lost its pages
 
   void add(float a, float b) {
@@ -142,7 +143,8 @@ inline Comparison compare(const Case& c) {
 
   const auto T = int64_t(packed.tokens.size());
   std::vector<float> logprobs = poison(T), entropies = poison(T);
-  const float temperature = c.sampling.temperature > 0 ? c.sampling.temperature : 1.0f;  // greedy reports at 1
+  // the log-probs of greedy sampling are those at temperature 1
+  const float temperature = c.sampling.temperature > 0 ? c.sampling.temperature : 1.0f;
   trainer.score(packed.view(), temperature, logprobs.data(), entropies.data());
   for (size_t t = 0; t < size_t(T); ++t) {
     if (!packed.mask[t]) continue;
@@ -152,7 +154,7 @@ inline Comparison compare(const Case& c) {
   return out;
 }
 
-/// Expects every bit to be equal. Returns how often a sequence lost its pages.
+/// Expects engine and trainer to agree in every bit. Returns how often a sequence lost its KV pages.
 inline int64_t expect_equal(const Case& c) {
   const Comparison found = compare(c);
   if (found.differing) report(__FILE__, __LINE__, std::string(c.name) + ": " + std::to_string(found.differing) + " values differ");

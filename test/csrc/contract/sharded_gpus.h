@@ -1,4 +1,5 @@
-// Trainers on GPUs that divide their work: ranks are threads, each with a stream of the shim, over the stand-in for NCCL.
+// Trainers on GPUs that divide their work: each rank is a thread with a stream of the host shim, and a
+// stand-in replaces NCCL.
 #pragma once
 
 #include <functional>
@@ -13,11 +14,11 @@ namespace hone::test {
 
 using Stage = Sharding::Stage;
 
-/// A small model, since a micro-batch takes a tenth of a second per layer in the shim.
+/// A small model, since in the host shim a micro-batch takes a tenth of a second per layer.
 inline ModelConfig small(int64_t layers = 1) {
   ModelConfig model = small_gpu_decoder();
   model.layers = layers;
-  model.vocabulary = 160;  // so that the weights outside of layers have two blocks
+  model.vocabulary = 160;  // large enough that the weights outside of layers have two blocks
   return model;
 }
 
@@ -33,7 +34,7 @@ inline StepOptions supervised() {
   return o;
 }
 
-/// The batches of two steps, the same for all trainers that are compared.
+/// The batches of two steps, equal for all trainers that are compared.
 inline std::vector<Batch> drawn_batches(const ModelConfig& model) {
   std::vector<Batch> out;
   for (int i = 0; i < 2; ++i) {

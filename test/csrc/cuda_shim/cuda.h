@@ -1,4 +1,5 @@
-// Stands in for the driver's header: tensor maps for the copy engine, checked by the driver's own conditions.
+// Replaces the CUDA driver's header: tensor maps for the copy engine (TMA), which fail under the driver's own
+// conditions.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -17,12 +18,12 @@ enum CUtensorMapSwizzle {
 enum CUtensorMapL2promotion { CU_TENSOR_MAP_L2_PROMOTION_NONE = 0, CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3 };
 enum CUtensorMapFloatOOBfill { CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0 };
 
-/// Opaque to its callers; shim/tma.cc reads what cuTensorMapEncodeTiled wrote.
+/// Opaque to kernels; shim/tma.cc reads what cuTensorMapEncodeTiled wrote.
 struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
 };
 
-/// Supports matrices only (rank 2). `strides` are in bytes, for every dimension but the first.
+/// Supports only matrices (rank 2). `strides` are in bytes, for every dimension but the first.
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data,
                                 const cuuint64_t* shape, const cuuint64_t* strides, const cuuint32_t* box,
                                 const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,

@@ -1,4 +1,4 @@
-// bf16 with the toolkit's names: rounds to nearest even; NaN stays NaN.
+// Replaces the CUDA toolkit's header: bf16 types and conversions, which round to nearest even and keep NaN.
 #pragma once
 
 #include "core/tensor.h"
@@ -34,7 +34,8 @@ inline __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) {
   return x;
 }
 
-// The toolkit's operators round to bf16 after each operation; Hone's kernels must convert to f32 explicitly.
+// The toolkit's bf16 operators, which round after each operation, are deleted: Hone's kernels must convert to
+// f32 explicitly.
 #define HONE_SHIM_NO_OPERATOR(op) __nv_bfloat16 operator op(__nv_bfloat16, __nv_bfloat16) = delete;
 HONE_SHIM_NO_OPERATOR(+)
 HONE_SHIM_NO_OPERATOR(-)

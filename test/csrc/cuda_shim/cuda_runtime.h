@@ -1,10 +1,10 @@
-// Replaces the CUDA toolkit's header on machines without a GPU: the same .cu sources, compiled by the host's compiler,
-// run with one fiber per CUDA thread (docs/explanation/cuda-kernels.md). Only for tests.
+// Replaces the CUDA toolkit's header on machines without a GPU, for tests: the host's compiler compiles the
+// same .cu sources, and every CUDA thread runs as a fiber (docs/explanation/cuda-kernels.md).
 #pragma once
 
 #include "shim/types.h"
-// in this order
+// must be included before the next header
 #include "shim/machine.h"
-// in this order
+// must be included before the next header
 #include "shim/intrinsics.h"
 #include "shim/runtime.h"

@@ -1,5 +1,6 @@
-// The promises of every communicator between hosts, tested once for each way to make ranks: threads of one process, threads
-// over sockets, processes. Ranks communicate only through the communicator, since they may be processes.
+// Tests that every communicator between hosts must pass. They run once for each way to create ranks: threads
+// of one process, threads over sockets, processes. Ranks communicate only through the communicator, since
+// they may be processes.
 #pragma once
 
 #include <fcntl.h>
@@ -17,13 +18,13 @@
 namespace hone::test {
 
 using RankBody = std::function<void(dist::Communicator& group, int rank)>;
-/// Runs `body` on `size` ranks at once, each with a communicator that is destroyed when its body ends. Returns the message
-/// that each threw, or "ok".
+/// Runs `body` on `size` ranks concurrently, each with a communicator that is destroyed when its body ends.
+/// Returns what each rank threw: its message, or "ok".
 using Ranks = std::function<std::vector<std::string>(int size, milliseconds timeout, const RankBody& body)>;
 
 inline constexpr milliseconds kPatient{20'000}, kHasty{300};
 
-/// A signal that one rank gives once and others await. Ranks may be processes without common memory.
+/// A signal that one rank gives once and other ranks wait for. Works for processes without shared memory.
 class Word {
  public:
   Word() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
@@ -32,7 +33,7 @@ class Word {
     for (int end : ends_) close(end);
   }
   void say() const { EXPECT_EQ(write(ends_[1], "1", 1), ssize_t(1)); }
-  /// Waits for say(), for twice kPatient at most.
+  /// Waits for say(), at most twice kPatient.
   void await() const {
     pollfd said{ends_[0], POLLIN, 0};
     poll(&said, 1, 2 * int(kPatient.count()));
@@ -42,7 +43,7 @@ class Word {
   int ends_[2] = {-1, -1};
 };
 
-/// The reduction of values() over all ranks.
+/// The reduction of values() over all ranks, computed by a loop.
 inline std::vector<float> reduced(dist::ReduceOp op, int size, int64_t length) {
   std::vector<float> total = values(length, 0);
   for (int r = 1; r < size; ++r) {
@@ -78,7 +79,7 @@ inline void check_collectives(dist::Communicator& group, int64_t n) {
   }
 }
 
-/// The sizes lie on both sides of the one from which all_reduce cuts a buffer into parts; some are no
+/// Tests sizes on both sides of the one from which all_reduce divides a buffer into parts; some are not a
 /// multiple of the number of ranks.
 inline void collectives_give_what_plain_loops_give(const Ranks& ranks) {
   for (int size : {1, 2, 3, 4}) {
@@ -91,7 +92,7 @@ inline void collectives_give_what_plain_loops_give(const Ranks& ranks) {
   }
 }
 
-/// Checks that each of the `team` parts of a rank's source [team * n] arrives at its rank of the team.
+/// Checks that each of the `team` parts of a rank's source [team * n] arrives at the right rank of its team.
 inline void check_team(dist::Communicator& group, int team, int64_t n) {
   const int rank = group.rank(), first = rank / team * team;
   std::vector<float> sent = values(n * team, rank), swapped = poison(n * team);
@@ -102,7 +103,7 @@ inline void check_team(dist::Communicator& group, int team, int64_t n) {
   }
 }
 
-/// Between collectives of all ranks, each team exchanges a number of times of its own.
+/// Between collectives of all ranks, each team makes its own number of exchanges.
 inline void teams_exchange_among_themselves(const Ranks& ranks) {
   for (const auto& [size, team] : {std::pair{1, 1}, {2, 2}, {2, 1}, {3, 3}, {4, 2}, {4, 4}}) {
     expect_all(ranks(size, kPatient, [&, team = team](dist::Communicator& group, int rank) {
@@ -164,8 +165,8 @@ inline void dtypes_arrive_as_they_are_and_add_in_their_own_arithmetic(const Rank
   }), "ok");
 }
 
-/// In f32 (0.1 + 1e8) - 1e8 is 0, while 0.1 + (1e8 - 1e8) is 0.1. Both ways to all_reduce, and
-/// reduce_scatter, must take the first order.
+/// In f32, (0.1 + 1e8) - 1e8 is 0, but 0.1 + (1e8 - 1e8) is 0.1. Both algorithms of all_reduce, and
+/// reduce_scatter, must add in rank order, which gives 0.
 inline void sums_are_taken_in_the_order_of_ranks(const Ranks& ranks) {
   expect_all(ranks(3, kPatient, [](dist::Communicator& group, int rank) {
     const float of_rank[] = {0.1f, 1e8f, -1e8f};
@@ -299,7 +300,8 @@ inline void an_abort_wakes_a_wait_for_a_rank_that_does_not_call(const Ranks& ran
   const auto said = ranks(2, kPatient * 10, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(8, 1.0f);
     check_collectives(group, 2);
-    if (rank == 1) return woken.await();  // stays, since its end would wake the other, too
+    if (rank == 1) return woken.await();  // keeps its communicator, since destroying it would also wake the
+                                          // other rank
     std::thread other([&] {
       std::this_thread::sleep_for(kHasty);
       group.abort("enough");
@@ -318,7 +320,7 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
     if (rank == 0) std::this_thread::sleep_for(kHasty / 4);
     std::vector<float> x(8, 1.0f);
     group.all_reduce({}, view(x), dist::ReduceOp::kSum);
-    group.close();  // waits for the collective
+    group.close();  // waits for the collective to finish
     EXPECT_EQ(x[7], 3.0f);
     group.close();
     EXPECT_THROWS(group.wait({}), Code::kState);
@@ -333,7 +335,7 @@ inline void closing_waits_for_all_and_gives_up_on_one_that_does_not(const Ranks&
 
 }  // namespace hone::test
 
-/// The whole suite as cases of a program.
+/// Defines all conformance tests as tests of a program.
 #define CONFORMANCE(ranks)                                                                                          \
   TEST(collectives) { hone::test::collectives_give_what_plain_loops_give(ranks); }                                  \
   TEST(teams) { hone::test::teams_exchange_among_themselves(ranks); }                                               \

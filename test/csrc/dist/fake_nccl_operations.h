@@ -1,4 +1,4 @@
-// The arguments of ranks for an operation of the stand-in for NCCL, and how it moves the data once all ranks have called.
+// Operations of the stand-in for NCCL: each rank's arguments, and moving the data once all ranks have called.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Transfer {
   int peer;
 };
 struct Group;
-/// The arguments of one rank for an operation.
+/// One rank's arguments of an operation.
 struct Part {
   const char* source = nullptr;
   char* destination = nullptr;
@@ -38,7 +38,7 @@ struct Operation {
   NcclDataType type;
   NcclRedOp op;
   int root;
-  std::vector<Part> parts;  // one for each rank
+  std::vector<Part> parts;  // one per rank
   const Group* group = nullptr;
   size_t arrived = 0;
   bool done = false, lost = false;
@@ -68,7 +68,7 @@ inline double load(const char* data, size_t i, NcclDataType type) {
     case kNcclUint32: return double(as(uint32_t()));
     case kNcclUint8: return double(as(uint8_t()));
     case kNcclBfloat16: return double(hone::bf16_to_f32(as(uint16_t())));
-    default: std::abort();  // f16 is moved, but never added
+    default: std::abort();  // f16 is copied, but never added
   }
 }
 
@@ -86,7 +86,7 @@ inline void store(char* data, size_t i, NcclDataType type, double x) {
   }
 }
 
-/// Elements [first, first + n) of the reduction over all parts, in the order of ranks.
+/// Elements [first, first + n) of the reduction over all parts, in rank order.
 inline std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
   std::vector<char> out(n * bytes_of(o.type));
   for (size_t i = 0; i < n; ++i) {
@@ -102,7 +102,7 @@ inline std::vector<char> reduce(const Operation& o, size_t first, size_t n) {
 
 inline void exchange(Operation& o) {
   for (size_t to = 0; to < o.parts.size(); ++to) {
-    std::map<int, size_t> seen;  // receives from a peer match its sends in their order
+    std::map<int, size_t> seen;  // receives from a peer match the peer's sends in order
     for (const Transfer& receive : o.parts[to].transfers) {
       if (receive.send) continue;
       size_t skip = seen[receive.peer]++;
@@ -137,14 +137,15 @@ inline void run(Operation& o) {
   o.done = true;
 }
 
-/// Ranks that make an operation together; an empty list is all of them. Sends and receives involve those they
-/// name.
+/// The ranks that make an operation together; empty: all ranks. A send or receive involves the ranks that it
+/// names.
 using Members = std::vector<int>;
 
 struct Group {
   int size = 0, joined = 0;
   bool broken = false;
-  std::map<std::pair<Members, int>, std::shared_ptr<Operation>> operations;  // by members and number
+  // by members and operation number
+  std::map<std::pair<Members, int>, std::shared_ptr<Operation>> operations;
 };
 
 inline Members members_of(const Part& part, int size) {
@@ -156,20 +157,21 @@ inline Members members_of(const Part& part, int size) {
   return int(out.size()) == size ? Members{} : out;
 }
 
-/// The operations that streams were given, by the streams' handles.
+/// The operations given to each stream, by stream handle.
 struct Streams {
   std::map<void*, std::vector<std::shared_ptr<Operation>>> queued;
-  std::map<void*, bool> unasked;  // something was queued since idle() was last true
+  std::map<void*, bool> unasked;  // whether operations were queued since idle() was last true
 
   void add(void* stream, const std::shared_ptr<Operation>& o) { queued[stream].push_back(o), unasked[stream] = true; }
-  /// Whether nothing is left on the stream; if so the host, which has asked, may wait.
+  /// Whether no operation is left on the stream; then the host, which has called this, may wait for the
+  /// stream.
   bool idle(void* stream) {
     const auto& all = queued[stream];
     if (!std::all_of(all.begin(), all.end(), [](const auto& o) { return o->done || o->lost; })) return false;
     queued.erase(stream), unasked.erase(stream);
     return true;
   }
-  /// Whether the stream's next work may begin: nothing is left, or what is left will never be done.
+  /// Whether the stream's next work may begin: no operation is left, or those left will never be done.
   bool goes_on(void* stream) const {
     const auto found = queued.find(stream);
     const auto over = [](const auto& o) { return o->done || o->lost || o->group->broken; };

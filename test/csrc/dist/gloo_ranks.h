@@ -1,4 +1,4 @@
-// Ranks over Gloo, as threads of one process and as processes.
+// Creates ranks over Gloo, as threads of one process or as processes.
 #pragma once
 
 #include <mutex>

@@ -1,4 +1,4 @@
-// Ranks as threads with two groups: one over their common memory, and one over the stand-in for NCCL.
+// Creates ranks as threads with two groups: one over their shared memory, and one over the stand-in for NCCL.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace hone::test {
 
-/// Runs `body` on one thread a rank, with a stream whose handle is any address, and returns what each threw
-/// ("ok": nothing). Checks that NCCL's group is left.
+/// Runs `body` on one thread per rank, with a stream whose handle is an arbitrary address. Returns what each
+/// rank threw: its message, or "ok". Checks that NCCL's group was left.
 inline std::vector<std::string> gpu_ranks(int size, const Faults& faults, const std::function<void(GpuCommunicator&, const Stream&, int)>& body,
                                milliseconds init = kLong) {
   fake().reset(faults);

@@ -1,4 +1,5 @@
-// Ranks as threads of one process: communicators over a transport through common memory, which can inject faults.
+// Creates ranks as threads of one process: communicators over a transport through shared memory, which can
+// inject faults.
 #pragma once
 
 #include <condition_variable>
@@ -18,16 +19,16 @@
 
 namespace hone::test {
 
-/// What goes wrong on one rank in its n-th collective (the first is 1). Labels are exchanged before any data.
-/// kDamages flips a bit of the data that the rank receives.
+/// A fault of one rank in its n-th collective (the first is 1). kDamages flips a bit of the data that the
+/// rank receives; labels are exchanged before any data.
 struct LocalFault {
   enum class Kind : uint8_t { kNone, kDies, kDiesHalfway, kHangs, kWrongCount, kDamages } kind = Kind::kNone;
   int rank = 0;
   uint64_t collective = 1;
 };
 
-/// Holds what ranks send, as "letters": pointers to the sender's memory, so a sender waits until its letter
-/// is taken.
+/// Holds what ranks send, as "letters": pointers to the sender's memory, so that a sender waits until its
+/// letter is taken.
 class LocalPost {
  public:
   explicit LocalPost(int size, LocalFault fault = {})
@@ -66,13 +67,13 @@ class LocalPost {
     await(lock, rank, piece.peer, deadline, [&] { return letters_.count({rank, piece.peer, tag}) == 0; });
   }
 
-  /// Removes what this rank sent, so that none reads its memory any more.
+  /// Removes the letters that this rank has sent, so that no other rank reads its memory any more.
   void withdraw(int rank) {
     const std::lock_guard lock(mutex_);
     std::erase_if(letters_, [&](const auto& entry) { return std::get<0>(entry.first) == rank; });
   }
 
-  /// Waits until the deadline or an interruption.
+  /// Blocks until the deadline or an interruption.
   void hang(int rank, dist::Transport::Deadline deadline) {
     std::unique_lock lock(mutex_);
     await(lock, rank, rank, deadline, [] { return false; });
@@ -153,7 +154,7 @@ class LocalTransport final : public dist::Transport {
   int rank_;
 };
 
-/// Makes one communicator per rank, each for a thread of its own.
+/// Creates one communicator per rank, each for its own thread.
 inline std::vector<std::unique_ptr<dist::HostCommunicator>> local_communicators(int size, milliseconds timeout,
                                                                                 LocalFault fault = {}) {
   const auto post = std::make_shared<LocalPost>(size, fault);
@@ -164,8 +165,8 @@ inline std::vector<std::unique_ptr<dist::HostCommunicator>> local_communicators(
   return all;
 }
 
-/// Runs `body` on one thread per rank and returns the message that each threw, or "ok". A communicator is destroyed when
-/// its body ends.
+/// Runs `body` on one thread per rank. Returns what each rank threw: its message, or "ok". A communicator is
+/// destroyed when its body ends.
 inline std::vector<std::string> local_ranks(int size, milliseconds timeout, LocalFault fault,
                                             const std::function<void(dist::Communicator&, int rank)>& body) {
   auto groups = local_communicators(size, timeout, fault);

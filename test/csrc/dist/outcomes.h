@@ -1,4 +1,4 @@
-// How tests of a group check what happened on its ranks.
+// Checks of what happened on the ranks of a group.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ inline void expect_all(const std::vector<std::string>& said, const std::string& 
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-/// Values whose sum is exact in any order.
+/// Values whose sum over ranks is exact in any order.
 inline std::vector<float> values(int64_t n, int rank) {
   std::vector<float> out(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) out[size_t(i)] = float((i * 7 + rank * 31 + (i ^ rank)) % 97 - 48);

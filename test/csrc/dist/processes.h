@@ -1,4 +1,4 @@
-// Ranks as processes, which the test forks before it has threads.
+// Creates ranks as processes, which the test forks before it has threads.
 #pragma once
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ class Pipe {
     put(&size, sizeof(size));
     put(text.data(), text.size());
   }
-  /// Reads a text; empty if the other side ended without sending one.
+  /// Reads a text; returns an empty one if the other side ended without sending.
   std::string read() {
     uint64_t size = 0;
     if (!get(&size, sizeof(size))) return "";
@@ -61,15 +61,16 @@ class Pipe {
   int ends_[2] = {-1, -1};
 };
 
-/// What one of the ranks does. prepare() returns one text for every rank; `body` gets the texts that all
-/// ranks prepared for it. processes() returns what each body returned, or "killed by signal N"; a failed
-/// EXPECT of a child fails the test.
+/// What one rank does: prepare() returns one text for every rank; `body` gets the texts that all ranks
+/// prepared for it. processes() returns what each body returned, or "killed by signal N"; a failed EXPECT in
+/// a child fails the test.
 struct ProcessRank {
   std::function<std::vector<std::string>()> prepare;
   std::function<std::string(const std::vector<std::string>& prepared)> body;
 };
 inline std::vector<std::string> processes(int size, const std::function<ProcessRank(int rank)>& make) {
-  signal(SIGPIPE, SIG_IGN);  // as in Node: a write to a process that is gone is an error and ends nothing
+  signal(SIGPIPE, SIG_IGN);  // as in Node: writing to a process that has ended is an error and does not end
+                             // this process
   std::vector<Pipe> up(static_cast<size_t>(size)), down(static_cast<size_t>(size));
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
@@ -77,7 +78,8 @@ inline std::vector<std::string> processes(int size, const std::function<ProcessR
     const pid_t child = fork();
     if (child == 0) {
       failures() = 0;
-      for (int other = 0; other < size; ++other) {  // else a pipe would not end with its writer
+      for (int other = 0; other < size; ++other) {  // closes the other ranks' ends, since a pipe would
+                                                    // otherwise stay open after its writer ended
         if (other != rank) up[size_t(other)].close_writing();
         down[size_t(other)].close_writing();
       }

@@ -1,4 +1,4 @@
-// Ranks as threads over the stand-in for NCCL (fake_nccl.h).
+// Creates ranks as threads over the stand-in for NCCL (fake_nccl.h).
 #pragma once
 
 #include <dlfcn.h>
@@ -43,7 +43,8 @@ struct RankStream {
   Stream stream{Stream::Backend::kCuda, nullptr, &place};
 };
 
-/// Runs `rank` on one thread per rank and returns the message that each threw, or "ok". Checks that nothing leaks.
+/// Runs `rank` on one thread per rank. Returns what each rank threw: its message, or "ok". Checks that no
+/// communicator leaks.
 using NcclBody = std::function<void(NcclCommunicator&, const Stream&, int rank)>;
 inline std::vector<std::string> ranks(int size, const Faults& faults, const CommunicatorOptions& limits, const NcclBody& body) {
   fake().reset(faults);

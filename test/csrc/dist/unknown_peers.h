@@ -1,4 +1,4 @@
-// Peers that connect to a rank's port without being of its group.
+// Peers that connect to a rank's port but do not belong to its group.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,8 +15,8 @@
 
 namespace hone::test {
 
-/// A peer such as a port scanner, a health probe or a browser: sends `says`, then stays or disconnects as
-/// `then` says.
+/// A peer such as a port scanner, a health probe or a browser: sends `says`, then stays connected or
+/// disconnects, as `then` says.
 class UnknownPeer {
  public:
   enum class Then { kStays, kLeaves, kResets };
@@ -32,12 +32,12 @@ class UnknownPeer {
 
   bool connected() const { return connected_; }
   void says(const std::string& words) { send(socket_, words.data(), words.size(), MSG_NOSIGNAL); }
-  /// Waits for that many bytes, or for fewer if the connection ends.
+  /// Receives that many bytes, or fewer if the connection ends.
   std::string hears(size_t bytes) {
     std::string words(bytes, '\0');
     return words.substr(0, size_t(std::max<ssize_t>(recv(socket_, words.data(), bytes, MSG_WAITALL), 0)));
   }
-  /// Waits for a byte or the end of the connection; whether it was the end.
+  /// Waits for a byte or the end of the connection; returns whether it ended.
   bool is_let_go() { return hears(1).empty(); }
 
  private:
@@ -52,9 +52,9 @@ class UnknownPeer {
   bool connected_;
 };
 
-/// One peer of each kind. Those that stay do so as long as the result lives.
+/// One peer of each kind. Peers that stay connected do so as long as the result exists.
 inline std::vector<UnknownPeer> unknown_peers(const sockaddr_storage& rank) {
-  // The header of a Gloo message: bytes in all, kind (0: for a buffer, 1: for a buffer without a number), slot ...
+  // Header of a Gloo message: total bytes, kind (0: for a buffer, 1: for a buffer without a number), slot ...
   const uint64_t to_a_buffer[6] = {48, 0, 7, 0, 8, 0}, to_one_without[6] = {56, 1, 7, 0, 8, 0};
   const auto bytes = [](const uint64_t (&words)[6]) { return std::string(reinterpret_cast<const char*>(words), sizeof(words)); };
   const std::string said[] = {"", "12345678", "GET / HTTP/1.1\r\nHost: rank\r\n\r\n", std::string(4096, '\xff'),

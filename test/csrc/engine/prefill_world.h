@@ -1,4 +1,4 @@
-// The parts that Prefill and Preemption work on, without a scheduler around them.
+// The objects that Prefill and Preemption work on, without a scheduler.
 #pragma once
 
 #include "engine/prefill.h"
@@ -20,7 +20,8 @@ struct PrefillWorld {
   PrefillWorld(int32_t running, int32_t pages, int32_t step_tokens)
       : config(config_of(running, pages, step_tokens)), pool(tiny(), pages, 16), residency(pool, running, 256) {}
 
-  /// A waiting group of `count` attempts whose prompt has `prompt` tokens; planned for one version if that is not 0.
+  /// A waiting group of `count` attempts whose prompt has `prompt` tokens; if `version` is not 0, its plan
+  /// needs that weight version.
   Group& submit(int32_t prompt, int32_t count, uint32_t version = 0) {
     Request r;
     r.id = next_id++;
@@ -31,14 +32,14 @@ struct PrefillWorld {
     queues.waiting.push_back(&group);
     return group;
   }
-  /// One step that only prefills.
+  /// Runs one step that only prefills.
   std::vector<Piece> prefill_once(uint32_t version = 1, bool admit = true) {
     std::vector<Piece> pieces;
     prefill.add_chunks(pieces, version, admit);
     prefill.advance(pieces, version);
     return pieces;
   }
-  /// Makes the parked attempts of a group run, each with one token.
+  /// Makes the parked attempts of a group run, with one token each.
   void run(Group& group) {
     for (Sequence& s : group.members) {
       s.accept(1, {});

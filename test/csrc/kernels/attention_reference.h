@@ -1,4 +1,4 @@
-// Packed attention and its gradient in f64: the oracle of attention.test.cc.
+// Packed attention and its gradient in f64: the reference for attention.test.cc.
 #pragma once
 
 #include <algorithm>
@@ -22,13 +22,13 @@ struct Shape {
   int64_t tokens() const { return std::accumulate(lengths.begin(), lengths.end(), 0); }
 };
 
-/// Inputs with a gap between rows, as when q, k and v are columns of one matrix.
+/// Inputs whose rows have gaps between them, as when q, k and v are columns of one matrix.
 struct Packed {
   Shape shape;
   std::vector<int32_t> starts{0};
   std::vector<float> q, k, v, out, lse, dout, dq, dk, dv;
   int64_t q_gap = 5, k_gap = 3;
-  std::vector<float> sinks;  // one a head, or none
+  std::vector<float> sinks;  // one per head, or none
 
   explicit Packed(const Shape& s) : shape(s) {
     for (int n : s.lengths) starts.push_back(starts.back() + n);
@@ -78,7 +78,7 @@ inline int sequence_of(const Packed& p, int64_t t) {
   return int(std::upper_bound(p.starts.begin(), p.starts.end(), t) - p.starts.begin()) - 1;
 }
 
-/// One row and head in f64: its output, and the natural log of its normaliser.
+/// Computes one row and head in f64: its output, and (returned) the natural log of its normaliser.
 inline double reference_row(const Packed& p, int64_t t, int64_t head, std::vector<double>* out) {
   const Shape& s = p.shape;
   const int64_t start = p.starts[size_t(sequence_of(p, t))], D = s.head_dim;
@@ -108,14 +108,14 @@ struct Span {
   int64_t first, end, low, high;
 };
 
-/// The output rows and heads that a change in one row's query, or in its key and value, can move.
+/// The output rows and heads that depend on one row's query, or on one row's key and value.
 inline Span moved_by_query(int64_t t, int64_t head) { return {t, t + 1, head, head + 1}; }
 inline Span moved_by_key(const Packed& p, int64_t t, int64_t kv) {
   const int64_t group = p.shape.heads / p.shape.kv_heads;
   return {t, p.starts[size_t(sequence_of(p, t)) + 1], kv * group, (kv + 1) * group};
 }
 
-/// sum of out * dout over the rows and heads of a span, in f64.
+/// Sum of out * dout over the rows and heads of a span, in f64.
 inline double reference_loss(const Packed& p, const Span& span) {
   double loss = 0;
   std::vector<double> out;
@@ -129,8 +129,8 @@ inline double reference_loss(const Packed& p, const Span& span) {
   return loss;
 }
 
-/// The derivative of reference_loss() by element `i` of `input`. Powers of two move the float exactly; the
-/// error of the difference is about h^2.
+/// The derivative of reference_loss() with respect to element `i` of `input`, by central differences. The
+/// step is a power of two, so that it is exact; the error is about h^2.
 inline double central_difference(Packed& p, std::vector<float> Packed::*input, size_t i, const Span& span) {
   const float x = (p.*input)[i], h = 0x1p-9f;
   (p.*input)[i] = x + h;
@@ -141,14 +141,14 @@ inline double central_difference(Packed& p, std::vector<float> Packed::*input, s
   return (up - down) / (high - low);
 }
 
-/// An element of a gradient, and its value by central differences in f64.
+/// One element of a gradient, and its value by central differences in f64.
 struct Derivative {
   std::vector<float> Packed::*gradient;
   size_t at;
   double wanted;
 };
 
-/// `samples` drawn elements of each of the three gradients.
+/// `samples` random elements of each of the three gradients.
 inline std::vector<Derivative> drawn_derivatives(Packed& p, int samples) {
   const Shape& s = p.shape;
   std::vector<Derivative> all;

@@ -1,4 +1,4 @@
-// Matrices whose columns are moved to parts and back, and what memory holds after that by plain loops.
+// Cases for splitting and joining columns, with the expected memory contents computed by plain loops.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ struct ColumnCase {
   DType dtype;
   int64_t rows, parts;
   std::vector<int64_t> widths;
-  int64_t gap, rows_of_part;  // gap: elements between rows of the whole; a part has room for rows_of_part
+  int64_t gap, rows_of_part;  // gap: elements between rows of the whole; a part has memory for rows_of_part
+                              // rows
 
   int64_t width() const {
     int64_t sum = 0;
@@ -33,9 +34,8 @@ struct ColumnCase {
   }
 };
 
-/// Cases with both sizes of element; with shares of whole vectors, of vectors that begin off a vector's
-/// boundary, and of single elements; with parts that have room for more rows; with one row, one part and one
-/// group.
+/// Cases with 2-byte and 4-byte elements; with column groups of whole vectors, of unaligned vectors, and of
+/// single elements; with parts that have memory for more rows; with one row, one part and one group.
 inline std::vector<ColumnCase> column_cases() {
   std::vector<ColumnCase> out;
   for (const DType dtype : {DType::kF32, DType::kBF16}) {
@@ -51,7 +51,7 @@ inline std::vector<ColumnCase> column_cases() {
   return out;
 }
 
-/// The bytes of whole and parts before, which are drawn, and after. What is not moved stays as it was.
+/// The bytes of whole and parts before (random) and after. Bytes that are not copied stay unchanged.
 struct ColumnImages {
   std::vector<std::byte> whole, parts, whole_after, parts_after;
 };
@@ -65,7 +65,7 @@ inline ColumnImages column_images(const ColumnCase& c, bool joins) {
   ColumnImages out{drawn(c.rows * c.stride() * element), drawn(c.parts * c.part_stride() * element), {}, {}};
   out.whole_after = out.whole, out.parts_after = out.parts;
   for (int64_t row = 0; row < c.rows; ++row) {
-    int64_t first = 0, before = 0;  // the group's first column in the whole, and in a part
+    int64_t first = 0, before = 0;  // first column of the group in the whole matrix, and in a part
     for (const int64_t group : c.widths) {
       for (int64_t column = 0; column < group; ++column) {
         const int64_t share = group / c.parts, p = column / share;

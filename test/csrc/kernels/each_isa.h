@@ -1,4 +1,4 @@
-// Runs a test body on every instruction set this CPU has, with one and with two threads.
+// Runs a test on every instruction set that this CPU has, with one and with two threads.
 #pragma once
 
 #include <initializer_list>
@@ -28,14 +28,14 @@ void each_isa(F body) {
   using kernels::cpu::Isa;
   on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}, body);
 }
-/// Products of bf16 have one instruction set more.
+/// Like each_isa, for products in bf16, which have one more instruction set.
 template <class F>
 void each_bf16_isa(F body) {
   using kernels::cpu::Isa;
   on_sets({Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon}, body);
 }
 
-/// Two threads, for results that must equal those of Stream{}.
+/// A stream with two threads, for results that must equal those of Stream{}.
 inline Stream two_threads() {
   static ThreadPool pool(2);
   Stream stream;

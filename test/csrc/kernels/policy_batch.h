@@ -1,4 +1,4 @@
-// A batch for any objective with its outputs, and a random one, for the tests of kernels/policy_loss.h.
+// A batch for any policy objective, with its outputs; for the tests of kernels/policy_loss.h.
 #pragma once
 
 #include "check.h"
@@ -36,7 +36,7 @@ struct PolicyBatch {
     clipped.assign(size_t(T) + 1, 7);
     losses.assign(size_t(S) + 1, std::nan(""));
     PolicyLossArgs x = args;
-    // One past the end keeps the data pointer of an empty batch non-null.
+    // One more element than needed, so that an empty batch's data pointer is not null.
     mask.reserve(size_t(T) + 1);
     x.logprobs = f32(logprobs.data(), {T});
     x.behavior_logprobs = optional(behavior);
@@ -65,8 +65,8 @@ struct PolicyBatch {
   }
 };
 
-/// A batch of uneven sequences, one empty, one fully masked; ratios are near 1 and away from the clip's
-/// edges.
+/// A random batch of sequences of different lengths, one empty, one fully masked; ratios are near 1 and not
+/// at the clip bounds.
 inline PolicyBatch random_batch(Objective objective) {
   PolicyBatch batch;
   batch.args.objective = objective;

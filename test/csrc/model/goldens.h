@@ -1,4 +1,4 @@
-// Reads the golden reference data of models.
+// Reads golden reference data of models.
 #pragma once
 
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::vector<T> numbers(const Json& json) {
 template <class T>
 std::vector<T> numbers(const Json& json, const char* key) { return numbers<T>(at(json, key)); }
 
-/// An F64 or F32 entry as doubles.
+/// An F64 or F32 entry of a safetensors file as doubles.
 inline std::vector<double> doubles(const model::SafetensorsFile& file, const std::string& name) {
   const auto* entry = file.find(name);
   if (!entry) fail(Code::kFormat, "golden: no tensor %s", name.c_str());
@@ -50,7 +50,7 @@ inline std::vector<double> doubles(const model::SafetensorsFile& file, const std
   return out;
 }
 
-/// A scratch folder of this process, removed at the end.
+/// A temporary folder of this process, removed by the destructor.
 class TemporaryFolder {
  public:
   explicit TemporaryFolder(const std::string& name)

@@ -1,4 +1,5 @@
-// A plain f64 decoder, written from the formulas and sharing nothing with csrc: the oracle of the model tests.
+// A plain f64 decoder, written from the formulas and sharing no code with csrc: the reference for the model
+// tests.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,14 @@ namespace hone::test {
 
 using Vector = std::vector<double>;
 
-/// Parameters by name, in f64, so that one element can be moved by a finite difference.
+/// The model's parameters by name, in f64, so that finite differences can change one element.
 struct Reference {
   model::ModelConfig config;
   std::map<std::string, Vector> tensors;
-  std::function<void(int64_t layer, const Vector& x)> entered{};  // called with what enters an MLP
+  std::function<void(int64_t layer, const Vector& x)> entered{};  // called with the input of each MLP
 
-  /// The experts that the token entered last goes to; none, or not set: the router's own choice.
+  /// Returns the experts to which the last token that entered is routed; unset, or an empty result: the
+  /// router's own choice.
   std::function<std::vector<int32_t>(int64_t layer)> given{};
 
   explicit Reference(const model::TensorBlock& from);
@@ -46,24 +48,25 @@ struct Reference {
   Vector gated(Vector gate_up, const Vector& down) const;
   Vector mlp(int64_t layer, const Vector& x) const;
   Vector router_logits(int64_t layer, const Vector& x) const;
-  /// The experts that x goes to, and their weights.
+  /// The experts to which x is routed, and their weights.
   std::vector<std::pair<int64_t, double>> route(int64_t layer, const Vector& x) const;
-  /// turned(): x times an expert's matrix [inputs, outputs], plus its bias. limited_expert(): gpt-oss's
-  /// expert of x.
+  /// turned(): x times an expert's matrix [inputs, outputs], plus its bias. limited_expert(): output of one
+  /// of gpt-oss's experts for x.
   Vector turned(int64_t layer, const std::string& name, int64_t expert, const Vector& x) const;
   Vector limited_expert(int64_t layer, int64_t expert, const Vector& x) const;
-  /// Adds the experts' weighted outputs for x.
+  /// Adds the weighted outputs of the experts for x to `out`.
   void mix(int64_t layer, const Vector& x, Vector& out) const;
 
   /// Hidden states after the final norm, divided by logits_scaling, one per token of a single sequence.
   std::vector<Vector> hidden(const std::vector<int32_t>& ids) const;
 
-  /// logprob[t] = log p(ids[t] | before), entropy[t] of the distribution that predicts ids[t]; t = 0 is 0.
+  /// logprob[t] = log p(ids[t]
+  /// earlier tokens); entropy[t] is that of the distribution that predicts ids[t]; both are 0 for t = 0.
   struct Predictions { Vector logprob, entropy; };
   Predictions predict(const std::vector<int32_t>& ids, double temperature) const;
 };
 
-/// A tiny decoder whose every size is awkward for vector code.
+/// A tiny decoder whose sizes are all awkward for vector code.
 inline model::ModelConfig tiny_config() {
   model::ModelConfig c;
   c.arch = "llama";
@@ -78,7 +81,7 @@ inline model::ModelConfig tiny_config() {
   return c;
 }
 
-/// The switches of the decoder family, each with the arch row that has it.
+/// One small config for each switch of ModelConfig, each with an architecture that has the switch.
 inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() {
   const model::ModelConfig base = tiny_config();
   std::vector<std::pair<const char*, model::ModelConfig>> all{{"untied GQA", base}};
@@ -90,7 +93,8 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   add("tied, one kv head", [](auto& c) { c.tied_head = true; c.kv_heads = 1; });
   add("qkv bias, tied", [](auto& c) { c.arch = "qwen2"; c.qkv_bias = true; c.tied_head = true; });
   add("qk norm, no grouping", [](auto& c) { c.arch = "qwen3"; c.qk_norm = true; c.kv_heads = 4; });
-  add("sliding window", [](auto& c) { c.arch = "mistral"; c.sliding_window = 3; c.mlp_width = 60; });  // an MLP that takes more than attention
+  // the MLP needs more memory than attention
+  add("sliding window", [](auto& c) { c.arch = "mistral"; c.sliding_window = 3; c.mlp_width = 60; });
   add("yarn", [](auto& c) {
     c.arch = "mistral";
     c.rope.kind = model::RopeConfig::Kind::kYarn;
@@ -156,7 +160,7 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
   return all;
 }
 
-/// Draws larger values than the default initialisation, so that norms, softmax and biases all matter.
+/// Draws larger values than the default initialisation, so that norms, softmax and biases all have an effect.
 inline void roughen(model::Parameters& parameters, uint64_t seed) {
   parameters.initialize(seed);
   std::mt19937_64 random(seed);

@@ -1,5 +1,5 @@
-// A backtracking matcher that reads the text of a pre-tokenizer's pattern: slow, but clearly with the meaning of a
-// regular expression. Characters are code points.
+// A backtracking matcher that interprets a pre-tokenizer's pattern: slow, but a direct implementation of
+// regular expressions. Characters are code points.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ class Backtracking {
  public:
   explicit Backtracking(const std::string& pattern) : pattern_(pattern) { root_ = alternatives(); }
 
-  /// End of the match at code point `at` by the leftmost alternative that matches; -1 if none does.
+  /// End of the match at code point `at`, by the first alternative that matches; -1 if none does.
   long match(const std::vector<uint32_t>& text, size_t at) const {
     long end = -1;
     root_->run(text, at, false, [&](size_t stop) {
@@ -29,7 +29,7 @@ class Backtracking {
  private:
   using Text = std::vector<uint32_t>;
   using Then = std::function<bool(size_t)>;
-  /// Tries each way to match from `at` in the order of preference until `then` accepts one.
+  /// Tries each way to match from `at`, in order of preference, until `then` accepts one.
   struct Node {
     std::function<bool(const Text&, size_t, bool any_case, const Then&)> run;
   };
@@ -79,7 +79,7 @@ class Backtracking {
         return longer || (count >= low && then(at));
       };
       if (!possessive) return from(0, i);
-      size_t end = 0;  // where the first way ends
+      size_t end = 0;  // where the most preferred match ends
       std::function<bool(size_t, size_t)> most = [&](size_t count, size_t at) {
         if (count < high && one->run(t, at, c, [&](size_t next) { return most(count + 1, next); })) return true;
         end = at;
@@ -121,7 +121,8 @@ class Backtracking {
     };
   }
 
-  /// Parses one element of a bracket: a class, a character, or two characters with "-" between them.
+  /// Parses one element of a bracket expression: a class, a character, or two characters with "-" between
+  /// them.
   Set range() {
     const size_t start = at_;
     const uint32_t first = literal();
@@ -144,7 +145,7 @@ class Backtracking {
     const struct { const char* name; uint8_t classes; } kClasses[] = {
         {"\\p{L}\\p{M}", text::kLetter | text::kUpperish | text::kLowerish}, {"\\p{P}\\p{S}", text::kSymbol},
         {"\\p{L}", text::kLetter}, {"\\p{N}", text::kNumber}, {"\\s", text::kSpace},
-        // The patterns have these classes only in these groups.
+        // The patterns contain these classes only in these groups.
         {"\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}", text::kUpperish}, {"\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}", text::kLowerish}};
     for (const auto& [name, classes] : kClasses) {
       if (take(name)) return [classes = classes](uint32_t c, bool) { return (text::char_classes()[c] & classes) != 0; };

@@ -1,4 +1,4 @@
-// The patterns as tokenizer.json files have them.
+// Pre-tokenizer patterns as tokenizer.json files have them.
 #pragma once
 
 namespace hone::test {

@@ -1,4 +1,4 @@
-// Trainers that work together, as threads of one process.
+// Runs trainers that work together as threads of one process.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 namespace hone::test {
 
-/// Runs `body` on one thread a rank, and returns what each threw ("ok": nothing).
+/// Runs `body` on one thread per rank. Returns what each rank threw: its message, or "ok".
 inline std::vector<std::string> on_ranks(int size, const std::function<void(dist::Communicator&)>& body, LocalFault fault = {}) {
   return local_ranks(size, milliseconds(60'000), fault, [&](dist::Communicator& ranks, int) { body(ranks); });
 }

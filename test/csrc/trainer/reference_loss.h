@@ -1,4 +1,4 @@
-// The objectives of a training step in f64 on top of the reference decoder: the oracle of the trainer tests.
+// The objectives of a training step in f64, using the reference decoder: the reference for the trainer tests.
 #pragma once
 
 #include <random>
@@ -52,9 +52,9 @@ struct Batch {
   }
 };
 
-/// Behaviour near the model's own log-probs. Sequences 0 and 1 are inside every clip range, 2 and 3 outside that of
-/// gspo in the direction that is clipped, and tokens on both sides of grpo's; none near an edge, where f32 and f64
-/// may choose differently and a central difference is no derivative.
+/// Sets behavior log-probs near the model's own. Sequences 0 and 1 are inside every clip range; 2 and 3 are
+/// outside gspo's range in the direction that is clipped, and have tokens on both sides of grpo's. No ratio
+/// is near a bound, where f32 and f64 could differ and a central difference would be no derivative.
 inline void add_logprobs(Batch& batch, const Reference& model, double temperature) {
   constexpr double kSequence[] = {0.01, -0.01, -0.07, 0.05}, kToken[] = {0.2, -0.2};
   std::normal_distribution<double> normal(0.0, 0.3);
@@ -73,7 +73,7 @@ inline void add_logprobs(Batch& batch, const Reference& model, double temperatur
   }
 }
 
-/// The loss of the whole step, for gspo, grpo and supervised, as the goldens' formulas state it.
+/// The loss of a whole step, for gspo, grpo and supervised, by the formulas of the golden data.
 inline double reference_loss(const Reference& model, const Batch& batch, const trainer::StepOptions& o) {
   using kernels::Objective;
   double loss = 0.0;

@@ -1,4 +1,4 @@
-// Twenty steps of a trainer, alone or as one of several ranks.
+// Twenty training steps of a trainer, alone or as one of several ranks.
 #pragma once
 
 #include <cmath>
@@ -23,7 +23,7 @@ using trainer::TrainerConfig;
 
 inline constexpr int kSteps = 20;
 
-/// Sequences of 5 to 24 tokens, the same for a seed.
+/// Random sequences of 5 to 24 tokens, the same for the same seed.
 inline Batch drawn_batch(const model::ModelConfig& config, int sequences, uint64_t seed) {
   std::mt19937_64 random(seed);
   Batch batch;
@@ -39,7 +39,8 @@ inline Batch drawn_batch(const model::ModelConfig& config, int sequences, uint64
 inline TrainerConfig config_of(Sharding::Stage stage, bool exact, int64_t packed_tokens = 24) {
   TrainerConfig config;
   config.packed_tokens = packed_tokens;
-  config.optimizer.gradient_clip = 0.05f;  // below every norm here, so that clipping acts
+  config.optimizer.gradient_clip = 0.05f;  // smaller than every gradient norm here, so that clipping has an
+                                           // effect
   config.optimizer.weight_decay = 0.01f;
   config.sharding = {stage, exact};
   return config;
@@ -60,7 +61,7 @@ struct Course {
   std::vector<StepReport> reports;
 };
 
-/// Trains on drawn batches whose behaviour log-probs the trainer itself scores before each step.
+/// Trains on random batches, whose behavior log-probs the trainer itself scores before each step.
 inline Course train(const model::ModelConfig& model, const TrainerConfig& config, const StepOptions& o, int sequences,
              dist::Communicator* ranks) {
   Trainer trainer(model, config, nullptr, ranks);
@@ -124,7 +125,7 @@ inline bool same_course(const Course& a, const Course& b) {
 
 inline void expect_close(double a, double b) { EXPECT_NEAR(a, b, 1e-5 * std::max(1e-3, std::fabs(b))); }
 
-/// The documented bound: only sums of gradients are taken in another order.
+/// Expects the weights to agree within the documented bound; only the order of gradient sums may differ.
 inline void expect_near(const Course& a, const Course& b) {
   EXPECT_TRUE(relative(a.weights, b.weights) <= 1e-5);
   for (size_t s = 0; s < a.reports.size(); ++s) {

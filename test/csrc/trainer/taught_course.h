@@ -1,5 +1,5 @@
-// A student's steps by a teacher's whole distributions; each is a trainer alone or one of several ranks, on
-// CPU or GPU.
+// Training steps of a student that learns from a teacher's whole distributions; the student's trainer is
+// alone or one of several ranks, on CPU or GPU.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace hone::test {
 
-/// What a teacher said of a batch.
+/// A teacher's results for a batch: log-probs, hidden states, or its likeliest tokens.
 struct Said {
   std::vector<float> logprobs, hidden, top;
   std::vector<int32_t> ids;
 };
 
-/// What the teacher says of a batch: k likeliest tokens a row, or, if k is 0, its hidden states.
+/// Computes a teacher's results for a batch: the k likeliest tokens per row or, if k is 0, hidden states.
 inline Said said_by(Trainer& teacher, const Batch& batch, int64_t width, int64_t k) {
   const auto view = batch.view();
   const auto rows = size_t(view.step.counted_tokens);
@@ -33,7 +33,7 @@ inline trainer::TrainingBatch taught_view(const Batch& batch, const Said& said, 
   return view;
 }
 
-/// The student's course, and what the teacher said on the way.
+/// The student's training results, and what the teacher computed in each step.
 struct TaughtCourse {
   Course course;
   std::vector<Said> said;
@@ -48,12 +48,12 @@ inline std::vector<float> host_copy(const model::TensorBlock& block, const Tenso
 inline void start(Trainer& trainer, uint64_t seed) {
   trainer.parameters().initialize(seed);
   std::vector<float> head = host_copy(trainer.parameters(), trainer.parameters().head());
-  for (float& x : head) x *= 8.0f;  // distributions that are not flat
+  for (float& x : head) x *= 8.0f;  // makes the teacher's distributions less flat
   trainer.parameters().write(trainer.parameters().head(), [&](const TensorView& to) { std::copy(head.begin(), head.end(), to.as<float>()); });
   trainer.parameters_changed();
 }
 
-/// Teacher and student are made by the same config; the teacher is never trained.
+/// Runs the training. Teacher and student have the same config; the teacher is never trained.
 inline TaughtCourse taught_course(const model::ModelConfig& model, const TrainerConfig& config, const StepOptions& o,
                                   const std::vector<Batch>& batches, int64_t k, dist::Communicator* ranks = nullptr) {
   Trainer student(model, config, nullptr, ranks), teacher(model, config, nullptr, ranks);

@@ -1,4 +1,4 @@
-// A fiber, which stands for a CUDA thread: a stack of its own, and the switch to it and back.
+// A fiber, which runs one CUDA thread: its own stack, and switching to it and back.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace hone::cuda_shim {
 
-/// Neither copyable nor movable, since its stack holds addresses. A closed page lies below the stack.
+/// Neither copyable nor movable, since its stack holds addresses. An inaccessible page lies below the stack.
 class Fiber {
  public:
   Fiber();
   ~Fiber();
   Fiber(const Fiber&) = delete;
 
-  /// The next resume() begins `entry` from its start, whatever the fiber ran before. `entry` must outlive the fiber's
-  /// work and must not throw.
+  /// Sets the function that the next resume() begins from its start, whatever the fiber ran before. `entry`
+  /// must outlive the run and must not throw.
   void start(const std::function<void()>* entry);
-  /// Called on the host's stack: runs until the fiber yields or ends.
+  /// Call on the host's stack: runs the fiber until it yields or ends.
   void resume();
-  /// Called on the fiber's own stack: goes back to the stack that resumed it.
+  /// Call on the fiber's own stack: returns to the stack that resumed it.
   void yield();
-  /// Called before a throw on any stack: tells AddressSanitizer which stack is current, where it clears what
-  /// the frames that are cut short leave. Telling it at every switch took a seventh of the machine's time.
+  /// Call before a throw, on any stack: tells AddressSanitizer which stack is current, where it then clears
+  /// the marks of the abandoned frames. (Telling it at every switch took a seventh of the tests' time.)
   static void before_throw();
 
  private:
@@ -32,7 +32,7 @@ class Fiber {
   bool ended_ = true;  // true once `entry` has returned
   std::byte* stack_ = nullptr;
   void* context_ = nullptr;  // saved stack pointer, or a ucontext_t
-  const void* host_bottom_ = nullptr;  // set while the sanitizer believes this stack to be current
+  const void* host_bottom_ = nullptr;  // set while AddressSanitizer considers this stack the current one
   size_t host_size_ = 0;
 };
 

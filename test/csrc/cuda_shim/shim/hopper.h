@@ -1,7 +1,7 @@
-// Hopper's units that work beside the threads, as the PTX ISA describes them: barriers that count arrivals
-// and bytes, the copy engine (tma.cc), and groups of four warps that multiply (wgmma.cc). Work is under way
-// from its instruction on; when and in which order it ends is drawn. What it reads or writes is checked
-// against all other work that is under way.
+// Hopper's asynchronous units, as the PTX ISA describes them: barriers that count arrivals and bytes, the
+// copy engine (tma.cc), and matrix products by groups of four warps (wgmma.cc). A copy or product is in
+// progress from its instruction on; when, and in which order, it ends is random. The memory that it reads or
+// writes is checked against everything else in progress.
 #pragma once
 
 #include <cuda.h>
@@ -15,22 +15,25 @@ struct Interval {
   bool meets(Interval o) const { return begin < o.end && o.begin < end; }
 };
 
-// ---- called by the machine: a block starts; one piece of work ends (false: none); a block is done ----
+// ---- called by the machine: a block starts; one copy or product ends (false: none in progress); a block
+// ends ----
 void begin_async();
 bool async_step();
 void end_async();
 
-// ---- shared memory as these units address it ----
+// ---- shared memory as the asynchronous units address it ----
 
-/// Faults unless this is a kernel on a device of capability 9.0.
+/// Faults unless the caller is a kernel on a device of capability 9.0.
 void expect_hopper(const char* what);
-/// The 32-bit address of a place in dynamic shared memory, whose start is a drawn multiple of 128.
+/// The 32-bit address of a location in dynamic shared memory, which starts at a random multiple of 128.
 uint32_t window_address(const void* p);
-/// The bytes at the address; faults if they lie outside.
+/// The memory at a 32-bit address; faults if the bytes lie outside dynamic shared memory.
 unsigned char* window_bytes(uint32_t address, uint32_t bytes, const char* what);
-/// The two bytes at the address as the asynchronous units see them; a Fault if written and not fenced.
+/// The two bytes at the address as the asynchronous units see them; faults if a thread wrote them without a
+/// fence.
 uint16_t async_half(uint32_t address, const char* what);
-/// XORs the 16-byte chunk's index with the row of 128 bytes; `mode` 1, 2, 3: spans of 32, 64, 128 bytes.
+/// The address after swizzling: the index of the 16-byte chunk is XORed with the row of 128 bytes. `mode` 1,
+/// 2, 3: spans of 32, 64, 128 bytes.
 constexpr uint32_t swizzled_address(uint32_t address, unsigned mode) {
   return address ^ (address >> 3 & ((1u << mode) - 1) << 4);
 }
@@ -45,22 +48,23 @@ bool copy_under_way(Interval shared);
 
 // ---- products ----
 
-/// d (+)= a b^T over 16 k. A is in the four registers `left`, or, if that is null, at descriptor `a`.
+/// d (+)= a b^T over 16 k. A is in the four registers `left` or, if that is null, in shared memory at
+/// descriptor `a`.
 struct ProductCall {
   uint64_t a, b;
   int columns;
   bool lines_a, lines_b, add;
   bool operator==(const ProductCall&) const = default;
 };
-/// Whether sums of 16 products are truncated toward zero, as the hardware is said to do, and not rounded as
-/// mma.sync's are here, so that tests can see the two instructions differ. Off unless a test asks.
+/// Whether wgmma truncates sums of 16 products toward zero, as the hardware is said to, while mma.sync
+/// rounds, so that tests can see the difference between the two instructions. Off unless a test turns it on.
 void truncate_products(bool on);
 void wgmma_issue(const ProductCall& call, const uint32_t* left, float* sums, const char* file, int line);
 void wgmma_fence();
 void wgmma_commit();
 void wgmma_wait(int groups_left, const char* file, int line);
 bool product_under_way(Interval shared);
-/// setmaxnreg: increases (`more`) or decreases the registers of a thread to `count`.
+/// Executes setmaxnreg: increases (`more`) or decreases the registers of a thread to `count`.
 void set_registers(int count, bool more);
 
 }  // namespace hone::cuda_shim

@@ -1,4 +1,4 @@
-// Device functions: barriers, warp exchange, atomics, bit and float operations.
+// CUDA's device functions: barriers, warp exchange, atomics, bit and float operations.
 #pragma once
 
 #include <bit>
@@ -24,11 +24,11 @@ inline void __syncwarp(unsigned mask = 0xffffffffu, HONE_SHIM_SITE) {
 
 namespace hone::cuda_shim {
 
-/// What one lane hands in to, and gets from, an exchange of values of type T.
+/// What one lane passes to, and gets from, an exchange of values of type T within a warp.
 template <class T>
 struct Exchange {
   T value;
-  int from = 0;  // the lane whose value is wanted
+  int from = 0;  // the lane whose value this lane wants
   T result{};
 };
 
@@ -50,7 +50,7 @@ T shuffle(unsigned mask, T value, int from, const char* what, const char* file, 
   return mine.result;
 }
 
-/// What one lane hands in to, and gets from, a reduction.
+/// What one lane passes to, and gets from, a reduction over a warp.
 template <class T>
 struct Reduction {
   T value, result;
@@ -123,7 +123,8 @@ inline int __all_sync(unsigned mask, int predicate, HONE_SHIM_SITE) {
   return __ballot_sync(mask, !predicate, file, line) == 0;
 }
 
-// Fibers take turns, so plain code is atomic. No sum of floats: it depends on the order.
+// Fibers run one at a time, so plain code is atomic. There is no atomic float sum, because its result would
+// depend on the order.
 #define HONE_SHIM_ATOMIC(name, type, expression) \
   inline type name(type* at, type value) {       \
     const type old = *at;                        \
@@ -208,7 +209,7 @@ inline float __saturatef(float x) { return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.
 inline int __float2int_rn(float x) { return int(std::nearbyint(x)); }
 inline float __int2float_rn(int x) { return float(x); }
 
-// CUDA's min and max are global functions that convert arguments of different widths by the usual rules.
+// CUDA's min and max are global functions, which convert arguments of different types by the usual rules.
 template <class A, class B>
 constexpr std::common_type_t<A, B> min(A a, B b) {
   using T = std::common_type_t<A, B>;

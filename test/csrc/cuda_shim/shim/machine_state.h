@@ -1,4 +1,4 @@
-// The machine's data, for the files that work on it.
+// The machine's state, shared by the files that implement it.
 #pragma once
 
 #include <cstdlib>
@@ -31,21 +31,21 @@ struct Thread {
   uint3 index{};
   int number = 0;  // within the block
   int block = 0;   // within the cluster
-  bool awaited = false;  // has waited for the kernel in front
-  // where and why it waits
+  bool awaited = false;  // whether it has waited for the preceding kernel
+  // where and for what it waits
   const char *what = "", *file = "";
   int line = 0, predicate = 0;
   unsigned mask = 0;
   void* mine = nullptr;
   const std::function<bool()>* until = nullptr;
-  std::vector<Copy> copies;    // asked for and not waited for
-  std::vector<size_t> groups;  // per group not waited for: how many copies there were at its end
+  std::vector<Copy> copies;    // started and not yet waited for
+  std::vector<size_t> groups;  // for each group not yet waited for: number of copies at its commit
 
   int lane() const { return number % 32; }
   int warp() const { return number / 32; }
 };
 
-/// Which lanes of a warp are where, a bit each.
+/// The state of a warp's lanes, one bit per lane.
 struct Warp {
   unsigned waiting = 0;  // lanes that wait in a collective
   unsigned done = 0;     // lanes that have exited
@@ -54,25 +54,26 @@ struct Warp {
 /// One block of the running cluster.
 struct Block {
   uint3 index{};
-  std::vector<unsigned char> shared, statics;  // statics: kept here while another block runs
+  std::vector<unsigned char> shared, statics;  // statics: static shared memory, stored here while another
+                                               // block runs
   bool begun = true;
-  int arrived = 0;  // non-zero predicates at the last barrier
+  int arrived = 0;  // number of non-zero predicates at the last barrier
 };
 
-/// Bytes that a kernel has changed. `others` holds their old values, or, while memory shows the old ones, the
-/// new.
+/// Bytes that a kernel has changed. `others` holds their old values or, while memory shows the old values,
+/// the new ones.
 struct Change {
   unsigned char* at;
   std::vector<unsigned char> others;
 };
 
 struct Machine {
-  std::recursive_mutex turn;  // a process runs one grid at a time
+  std::recursive_mutex turn;  // held while a grid runs: a process runs one grid at a time
   std::vector<std::unique_ptr<Thread>> threads;
   std::vector<Warp> warps;
   int count = 0;  // threads in a block
   std::vector<Block> blocks;
-  int block = 0;  // the current one
+  int block = 0;  // index of the current block
   int cluster() const { return int(blocks.size()); }
   Thread& thread(int of, int number) { return *threads[size_t(of * count + number)]; }
   Thread* current = nullptr;
@@ -84,25 +85,27 @@ struct Machine {
   int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
   size_t shared_limit = ~size_t(0);
   LaunchLog* log = nullptr;
-  bool early = false, ahead = false;  // launched early; memory is as before the kernel in front
-  std::vector<Change> in_front, changes;  // made by the kernel in front, and by the last kernel that ran
-  void* changed_on = nullptr;  // the stream of the last kernel
+  bool early = false, ahead = false;  // the kernel was launched early; memory is as it was before the
+                                      // preceding kernel
+  std::vector<Change> in_front, changes;  // changes by the preceding kernel, and by the last kernel that ran
+  void* changed_on = nullptr;  // the stream on which the last kernel ran
 };
 
 extern Machine the_machine;
 inline Machine& machine() { return the_machine; }
 
-/// Faults if a device would refuse the launch.
+/// Faults if a real device would refuse the launch.
 void expect_launch(const Grid& call, int cluster);
 
-/// Copies every allocated piece of global memory; returns nothing unless kernels run ahead.
+/// Copies all allocated global memory; returns nothing unless kernels run ahead (run_ahead).
 std::vector<Change> global_memory();
-/// What differs now from `before`, which global_memory() gave.
+/// The differences between global memory now and `before`, a result of global_memory().
 std::vector<Change> changes_since(std::vector<Change> before);
-/// Shows memory as it was before the kernel in front, or again as that kernel left it.
+/// Shows memory as it was before the preceding kernel (true), or as that kernel left it (false).
 void show_in_front(bool before);
 
-/// Sets up a beginning block's dynamic shared memory; at its end, faults if it wrote outside.
+/// prepare_shared sets up dynamic shared memory when a block begins; expect_guards faults, when it ends, if
+/// it wrote outside.
 void prepare_shared(size_t bytes);
 void expect_guards();
 

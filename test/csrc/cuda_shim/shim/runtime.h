@@ -1,4 +1,4 @@
-// The part of the CUDA runtime API that the core calls, implemented on host memory.
+// The functions of the CUDA runtime that the core calls, implemented in host memory.
 #pragma once
 
 #include <cstddef>
@@ -107,11 +107,11 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
 
 namespace hone::cuda_shim {
-/// The next `queries` queries of streams are answered "not ready", as by a device at work.
+/// Makes the next `queries` stream queries return "not ready", as a busy device would.
 void stay_busy(int queries);
-/// From now on work given to a stream other than the default one waits there. It is done at a drawn moment
-/// before the call that waits for it returns, in any order that streams and events allow. Off: what is left
-/// is done.
+/// Turns deferral on: work given to a stream other than the default one waits, and runs at a random moment
+/// before the call that waits for it returns, in any order that streams and events allow. Turning it off runs
+/// all waiting work.
 void defer_streams(bool on);
 }  // namespace hone::cuda_shim
 

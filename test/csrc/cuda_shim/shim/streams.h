@@ -1,4 +1,4 @@
-// Functions about streams' pending work that the files of the runtime share.
+// Functions about the pending work of streams, shared by the files of the runtime.
 #pragma once
 
 #include <utility>
@@ -8,17 +8,17 @@
 
 namespace hone::cuda_shim {
 
-/// Keeps a status other than success for cudaGetLastError, and returns it.
+/// Stores a status other than success for cudaGetLastError, and returns it.
 cudaError_t report(cudaError_t status);
-/// How many streams record a graph for all threads.
+/// Number of streams that are recording a graph in the mode that concerns all threads.
 int captures();
 /// All allocated pieces of global memory, with their sizes.
 std::vector<std::pair<unsigned char*, size_t>> live_memory();
-/// Called when an operation other than a kernel is done: no kernel runs ahead of it.
+/// Must be called when an operation other than a kernel is done, since no kernel runs ahead of it.
 void forget_changes();
 /// Whether work of the stream is deferred (defer_streams).
 bool deferring(cudaStream_t stream);
-/// Does all work of the stream, and what that work waits for. A Fault if it waits for itself.
+/// Runs all work of the stream, and all work that it waits for. A Fault if it waits for itself.
 void finish(cudaStream_t stream);
 void finish_all();
 

@@ -1,11 +1,12 @@
-// Vector types and the keywords of CUDA C++ that a host compiler does not know.
+// Vector types, and the keywords of CUDA C++ that a host compiler lacks.
 #pragma once
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
-#define __shared__ static  // one block runs at a time; static_shared.cc tells them from other statics
+#define __shared__ static  // correct because one block runs at a time; static_shared.cc tells __shared__
+                           // variables from other statics
 #define __global__
 #define __device__
 #define __host__

@@ -1,4 +1,4 @@
-// Says in words how far the results of two ways of computing the same differ.
+// Describes how much the results of two computations of the same values differ.
 #pragma once
 
 #include <cstdlib>
@@ -7,8 +7,8 @@
 
 namespace hone::test {
 
-/// "12 of 340 differ, by 2 last places at most". Last places are bf16's if all values are bf16 numbers, else
-/// f32's.
+/// A text such as "12 of 340 differ, by 2 last places at most". Last places are those of bf16 if all values
+/// are bf16 numbers, otherwise of f32.
 inline std::string apart(const std::vector<float>& a, const std::vector<float>& b) {
   const auto place = [](float x) {
     int32_t bits;

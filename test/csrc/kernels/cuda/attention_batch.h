@@ -1,4 +1,4 @@
-// Packed sequences with the same bf16 values on the host, for the CPU op, and on the device.
+// Packed sequences with equal bf16 values on the host, for the CPU op, and on the device.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ struct AttentionShape {
   }
 };
 
-/// A matrix whose rows lie apart, as columns of a wider one do; the gap holds NaN.
+/// A matrix on the device with gaps of NaN between rows, as if its rows were columns of a wider matrix.
 struct DeviceRows {
   int64_t rows, heads, head_dim, stride;
   DeviceArray<uint16_t> memory;
@@ -49,7 +49,7 @@ struct DeviceRows {
     out.row_stride = stride;
     return out;
   }
-  /// The rows without their gaps. Expects every gap to be as it was.
+  /// The rows without gaps. Expects that no gap was written.
   std::vector<float> values() const {
     const std::vector<uint16_t> bits = memory.download();
     std::vector<float> out;
@@ -61,7 +61,7 @@ struct DeviceRows {
   }
 };
 
-/// Inputs and results of both directions. The CPU op is given the same values as the device.
+/// Inputs and results of forward and backward. The CPU op gets the same values as the device.
 struct PackedBatch {
   AttentionShape shape;
   std::vector<int32_t> starts;
@@ -105,7 +105,8 @@ struct PackedBatch {
   struct Gradients {
     std::vector<float> dq, dk, dv;
   };
-  /// Both backwards take the same `out` (bf16 values) and `lse`, so that only their own roundings differ.
+  /// The backward by the CPU op. It gets the same `out` (bf16 values) and `lse` as the device's, so that only
+  /// their own rounding differs.
   Gradients host_backward(const Forward& forward) const {
     Gradients r{poison(shape.tokens() * shape.q_width()), poison(shape.tokens() * shape.kv_width()), {}};
     r.dv = r.dk;
@@ -133,11 +134,14 @@ inline std::vector<float> magnitudes(std::vector<float> values) {
   for (float& x : values) x = std::fabs(x);
   return values;
 }
-/// Half a unit in the last place of bf16, relative.
+/// Relative size of half a unit in the last place of bf16.
 inline constexpr double kBf16Rounding = 0x1p-8;
 
-/// Compares with the CPU op. Probabilities and the result are rounded to bf16: 2^-8 of sum p |v| and of
-/// |out|. The rest is f32.
+/// Compares with the CPU op. Probabilities and the result are rounded to bf16, which allows 2^-8 of sum p
+/// v
+/// and of
+/// out
+/// ; everything else is f32.
 inline void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
   const PackedBatch::Forward want = batch.host_forward(batch.v);
   const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;

@@ -1,4 +1,4 @@
-// A paged cache on the device, and rows of a packed batch that go through it.
+// A paged KV cache on the device, and running rows of a packed batch through it.
 #pragma once
 
 #include "attention_batch.h"
@@ -8,8 +8,8 @@
 
 namespace hone::test {
 
-/// Sequences in pages dealt out at random. A page that no row may read has the id -1, a position that was not written
-/// holds NaN.
+/// Sequences in randomly assigned pages. Pages that no row may read have id -1; positions that were not
+/// written hold NaN.
 class PagedCache {
  public:
   PagedCache(const AttentionShape& shape, int64_t page_tokens)
@@ -28,7 +28,7 @@ class PagedCache {
     }
     spare_ = ids.back();
   }
-  /// A cache with the same page tables whose pages are not written.
+  /// A cache with the same page tables, whose pages are not written.
   PagedCache empty_copy() const {
     PagedCache copy(shape_, page_tokens_);
     copy.tables_ = tables_;
@@ -44,20 +44,21 @@ class PagedCache {
   int64_t table_tokens() const { return columns_ * page_tokens_; }
   std::vector<uint16_t> keys() const { return keys_.download(); }
   std::vector<uint16_t> values() const { return values_.download(); }
-  /// Element 0 of a position's key: [page][key head][position inside][head dim].
+  /// Index of element 0 of a position's key: [page][key head][position in page][head dim].
   size_t place(int sequence, int position, int64_t kv_head) {
     const int64_t page = table(size_t(sequence), position / page_tokens_);
     return size_t(((page * shape_.kv_heads + kv_head) * page_tokens_ + position % page_tokens_) * shape_.head_dim);
   }
-  /// As if pages wholly below `position` had gone back to the pool: the table has `id` in their place.
+  /// Replaces by `id`, in the page table, pages that lie entirely below `position`, as if they had been
+  /// released.
   void forget_below(size_t sequence, int position, int32_t id) {
     for (int64_t c = 0; (c + 1) * page_tokens_ <= position; ++c) table(sequence, c) = id;
   }
-  /// Makes a sequence's pages of positions below `tokens` those of sequence `with`.
+  /// Makes sequence `sequence` share the pages of positions below `tokens` with sequence `with`.
   void share(size_t sequence, size_t with, int tokens) {
     for (int64_t c = 0; c * page_tokens_ < tokens; ++c) table(sequence, c) = table(with, c);
   }
-  /// A page that is never written: NaN throughout.
+  /// A page that is never written and holds only NaN.
   int32_t spare() const { return spare_; }
 
  private:
@@ -80,7 +81,7 @@ struct Row {
   int sequence, position;  // sequence -1: padding
 };
 
-/// Rows [first, first + rows) of a step have the same pages for positions below `tokens`.
+/// Rows [first, first + rows) of a step share the pages of positions below `tokens`.
 struct Prefix {
   int first, rows, tokens;
 };
@@ -136,7 +137,7 @@ class PagedRun {
                                         cache.view()});
     synchronize();
   }
-  /// Attends `rows` and puts their results where the packed op would put them.
+  /// Runs attention for `rows` and stores the results where packed attention would store them.
   void attend(const std::vector<Row>& rows, const std::vector<Prefix>& prefixes = {}) {
     const AttentionShape& s = batch_.shape;
     const int64_t R = int64_t(rows.size()), H = s.heads, D = s.head_dim;
@@ -144,8 +145,8 @@ class PagedRun {
     const Where where(rows, cache, prefixes);
     const Stream stream = device_stream();
     Arena scratch(kernels::attention_paged_scratch_bytes(stream, R, H, s.kv_heads, D, scratch_tokens), "test", Memory::kDevice);
-    // Fills the scratch as another step might leave it: with places that would make every row walk its keys
-    // alone.
+    // Fills the scratch as an earlier step might have left it, with entries that would make one block process
+    // all keys of every row.
     const std::vector<int32_t> left(size_t(scratch.capacity() / 4), -2);
     upload(stream, scratch.take(scratch.capacity()), left.data(), scratch.capacity() / 4 * 4);
     scratch.release(0);
@@ -166,7 +167,7 @@ class PagedRun {
     }
     return out;
   }
-  /// The results of attend(), NaN for rows that it was not given.
+  /// The results of attend(); NaN for rows that it did not get.
   const std::vector<float>& results() const { return out_; }
   void forget() { out_ = poison(int64_t(out_.size())); }
   void expect_rows_equal(const std::vector<float>& packed) const {

@@ -1,4 +1,4 @@
-// How far gradients of packed attention on the device may be from the CPU op's.
+// Bounds on the difference between gradients of packed attention on the device and by the CPU op.
 #pragma once
 
 #include "attention_batch.h"
@@ -7,8 +7,17 @@
 
 namespace hone::test {
 
-/// How far roundings may move each element, in units of one rounding: sum |p dout| for dv, sum |ds| |k| for
-/// dq and sum |ds| |q| for dk, by f64 sums over a row's keys.
+/// For each element, how much rounding may change it, in units of one rounding: sum
+/// p dout
+/// for dv, sum
+/// ds
+///
+/// k
+/// for dq and sum
+/// ds
+///
+/// q
+/// for dk, computed in f64 over a row's keys.
 struct Spread {
   std::vector<double> dq, dk, dv;
 };
@@ -46,22 +55,22 @@ inline Spread spread_of(const PackedBatch& b, const PackedBatch::Forward& f) {
   return out;
 }
 
-/// p and ds are rounded to bf16 before their products, the sums once more: 2^-8 of each. What stays in f32, the
-/// difference of slope and delta above all, is two orders smaller.
+/// p and ds are rounded to bf16 before their products, and the sums once more, which allows 2^-8 of each.
+/// Errors of what stays in f32, mainly the difference of slope and delta, are two orders smaller.
 inline void expect_near(const std::vector<float>& got, const std::vector<float>& want, const std::vector<double>& spread) {
   for (size_t i = 0; i < want.size(); ++i) {
     EXPECT_NEAR(got[i], want[i], 1.05 * kBf16Rounding * (spread[i] + std::fabs(double(want[i]))) + 2e-5);
   }
 }
 
-/// The forward that both backwards are given: the CPU op's, with `out` rounded as the device has it.
+/// The forward that both backwards get: the CPU op's, with `out` rounded to bf16 as on the device.
 inline PackedBatch::Forward forward_of(const PackedBatch& batch) {
   PackedBatch::Forward f = batch.host_forward(batch.v);
   f.out = rounded_to_bf16(f.out);
   return f;
 }
 
-/// Whether the gradients are equal to the bit.
+/// Whether two sets of gradients are equal to the bit.
 inline bool same(const PackedBatch::Gradients& a, const PackedBatch::Gradients& b) {
   return same_bits(a.dq.data(), b.dq.data(), int64_t(a.dq.size())) &&
          same_bits(a.dk.data(), b.dk.data(), int64_t(a.dk.size())) &&

@@ -1,5 +1,5 @@
-// For ops that have a portable and a Hopper kernel: a test runs with each of the two, or with Hopper's alone.
-// On the shim the device says that it is a Hopper.
+// For ops with a portable and a Hopper kernel: runs a test with each of the two, or only with Hopper's. In
+// the host shim the device reports that it is a Hopper.
 #pragma once
 
 #include "device.h"
@@ -10,7 +10,7 @@
 
 namespace hone::test {
 
-/// Called by the setup of such tests: the shim says that it is a Hopper.
+/// Makes the host shim report a Hopper; for the setup of tests of Hopper kernels.
 inline void say_hopper() {
 #ifdef HONE_CUDA_SHIM
   cuda_shim::set_capability(9);
@@ -23,15 +23,15 @@ inline void say_hopper() {
 
 #include "kernels/cuda/matmul.h"
 
-/// Skips a test of Hopper's kernels where there is none.
+/// Skips a test of Hopper kernels if the device is not a Hopper.
 #define NEEDS_HOPPER \
   NEEDS_DEVICE;      \
   if (!hone::kernels::cuda::has_wgmma()) SKIP("no Hopper")
 
 namespace hone::test {
 
-/// Runs `body` with the kernels that the device prefers, and again with the portable ones if those are
-/// others.
+/// Runs `body` with the kernels that the device prefers and, if these are not the portable ones, again with
+/// those.
 template <class Body>
 void each_way(const Body& body) {
   body();
@@ -41,7 +41,8 @@ void each_way(const Body& body) {
   kernels::cuda::force_portable(false);
 }
 
-/// While it lives the shim's wgmma truncates, so that a tile that takes another instruction shows.
+/// While an object exists, the shim's wgmma truncates, so that a tile computed by another instruction has
+/// other bits.
 struct Truncating {
 #ifdef HONE_CUDA_SHIM
   Truncating() { cuda_shim::truncate_products(true); }

@@ -1,4 +1,4 @@
-// How a group of four warps holds the operands and sums of wgmma, for kernels of tests.
+// How a group of four warps holds wgmma's operands and sums in registers; for kernels of tests.
 #pragma once
 
 #include "kernels/cuda/matmul_plan.h"
@@ -8,14 +8,14 @@ namespace hone::test {
 using kernels::cuda::hopper_byte;
 using kernels::cuda::swizzle128;
 
-// Which element a thread's i-th value is: row + 64 column, and where the two witnesses have it from. CuTe's CLayout_64xN
-// and ALayout_64x16, threads (4, 8, 4) : (128, 1, 16), values (2, 2, N / 8) : (64, 8, 512); Triton's fragments agree.
+// Which element a thread's i-th value is: row + 64 column. From CuTe's CLayout_64xN and ALayout_64x16,
+// threads (4, 8, 4) : (128, 1, 16), values (2, 2, N / 8) : (64, 8, 512); Triton's fragments agree.
 __device__ inline int element_of(int i) {
   const int t = int(threadIdx.x);
   return t % 4 * 128 + t / 4 % 8 + t / 32 * 16 + i % 2 * 64 + i / 2 % 2 * 8 + i / 4 * 512;
 }
 
-/// The left operand's fragment of 16 k, out of a tile the copy engine wrote.
+/// Loads the left operand's fragment of 16 k from a tile that the copy engine (TMA) wrote.
 template <int kLinesA>
 __device__ inline void load_fragment(const unsigned char* tile, int k, uint32_t (&a)[4]) {
   for (int r = 0; r < 4; ++r) {

@@ -1,5 +1,5 @@
-// An output head in two places: on the device in bf16, and the same rounded numbers for the CPU op and for f64; its
-// three passes by whatever kernels the device prefers.
+// An output head on the device in bf16, with the same rounded numbers on the host for the CPU op and for f64;
+// runs its three passes with the kernels that the device prefers.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct RowTruth {
   double logprob, entropy, lse;
 };
 
-/// a, b: dLoss/dlogprob and dLoss/dentropy of each row. dh, dw: the gradients that backward() gives.
+/// a, b: dLoss/dlogprob and dLoss/dentropy of each row. dh, dw: the gradients that backward() computes.
 struct Gradient {
   std::vector<float> a, b, dh, dw;
 };
@@ -35,21 +35,21 @@ struct Head {
   int64_t rows, width, vocabulary;
   bool tied;  // bf16 weights
   float temperature = 1.0f;
-  int64_t chunk = kernels::kHeadGradientRows;  // rows of a gradient's chunk
-  float before = 0.25f;  // what dw holds when a gradient is added to it
-  int64_t gap = 0;  // NaN between the rows of h and dh on the device, a multiple of 8
+  int64_t chunk = kernels::kHeadGradientRows;  // rows per chunk of the gradient
+  float before = 0.25f;  // value of every element of dw before a gradient is added
+  int64_t gap = 0;  // elements of NaN between rows of h and dh on the device, a multiple of 8
   std::vector<float> h, w;
   std::vector<int32_t> targets;
   std::vector<float> logprobs, entropies, lse;
 
-  /// A random head whose logits spread by about `scale`.
+  /// A random head whose logits have a spread of about `scale`.
   Head(int64_t r, int64_t c, int64_t v, bool is_tied = false, float scale = 2.0f)
       : rows(r), width(c), vocabulary(v), tied(is_tied), h(rounded_to_bf16(random_floats(r * c))),
         w(random_floats(v * c, scale / std::sqrt(float(c)))) {
     if (tied) w = rounded_to_bf16(w);
     for (int64_t i = 0; i < r; ++i) targets.push_back(int32_t(random_int(0, v - 1)));
   }
-  /// The head of rows [first, first + count) alone.
+  /// A head with only rows [first, first + count).
   Head part(int64_t first, int64_t count) const {
     Head out = *this;
     out.rows = count;
@@ -92,7 +92,7 @@ struct Head {
     }
   };
 
-  /// `values` [rows, width] in bf16 with the gaps that rows have on the device.
+  /// `values` [rows, width] in bf16, with the gaps that rows have on the device.
   std::vector<uint16_t> spread_rows(const std::vector<float>& values) const {
     std::vector<uint16_t> out(size_t(rows * (width + gap)), 0xffff);
     const std::vector<uint16_t> rounded = to_bf16(values);
@@ -124,7 +124,8 @@ struct Head {
     lse = l.download();
   }
 
-  /// After forward(): g.dh [rows, width] and g.dw [vocabulary, width] from g.a and, with_entropy, g.b.
+  /// Call after forward(): computes g.dh [rows, width] and g.dw [vocabulary, width] from g.a and, if
+  /// with_entropy, g.b.
   void backward(Gradient& g, bool with_entropy) const {
     Device device(*this);
     const DeviceArray<uint16_t> x(spread_rows(h)), dh(rows * (width + gap));
@@ -155,7 +156,7 @@ struct Head {
     g.dw = dw.download();
   }
 
-  /// Row r is drawn with params[r mod their number] and the key of row first + r.
+  /// Samples: row r uses params[r mod number of params], and the key of row first + r.
   Samples sample(const std::vector<kernels::SamplingParams>& params, int64_t first = 0) const {
     std::vector<kernels::SamplingParams> all;
     std::vector<SampleKey> keys;

@@ -1,4 +1,4 @@
-// A small config.json of any model_type, one field changed at a time.
+// A small config.json for any model_type, in which one field can be changed.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace hone::test {
 
-/// A llama-shaped config with `field` set to the JSON text `value`, or removed when value is null.
+/// A Llama-like config in which `field` has the JSON text `value`, or is removed if value is null.
 inline Json hf_config(const char* type, const char* field = nullptr, const char* value = nullptr) {
   Json base = Json::parse(R"({"vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
     "num_key_value_heads": 2, "intermediate_size": 64, "max_position_embeddings": 128, "rms_norm_eps": 1e-5,
@@ -27,7 +27,7 @@ inline model::ModelConfig parse(const Json& json) { return model::parse_hf_confi
 inline model::ModelConfig parse(const char* type, const char* field, const char* value) {
   return parse(hf_config(type, field, value));
 }
-/// What transformers reads after the core wrote it.
+/// The config.json that the core writes for `config`.
 inline Json written(const model::ModelConfig& config) { return Json::parse(model::to_hf_config(config).dump(), "written"); }
 
 }  // namespace hone::test

@@ -1,4 +1,5 @@
-// Host version of csrc/core/cuda/launch.cuh: a launch runs the grid on fibers before it returns.
+// Host version of csrc/core/cuda/launch.cuh: a launch runs every CUDA thread of the grid as a fiber, before
+// it returns.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,4 +1,5 @@
-// Host version of csrc/kernels/cuda/async.cuh: copied bytes arrive at the wait; until then the target holds NaN.
+// Host version of csrc/kernels/cuda/async.cuh: copied bytes arrive only at the wait; until then the
+// destination holds NaN.
 #pragma once
 
 #include <cuda_runtime.h>

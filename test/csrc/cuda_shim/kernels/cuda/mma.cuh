@@ -1,4 +1,4 @@
-// Host version of csrc/kernels/cuda/mma.cuh: the last lane to arrive computes for the warp.
+// Host version of csrc/kernels/cuda/mma.cuh: the last lane of a warp to arrive computes for all lanes.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -40,7 +40,8 @@ struct MatrixMultiply {
   const uint32_t *a, *b;
 };
 
-/// Products are exact in f64; their sum with d is rounded once. A tensor core truncates instead: docs/explanation/numerics.md.
+/// d += a b: products are exact in f64, and their sum with d is rounded once. A real tensor core truncates
+/// instead: docs/explanation/numerics.md.
 void multiply_16816(void* const* lanes, unsigned mask);
 
 }  // namespace hone::cuda_shim

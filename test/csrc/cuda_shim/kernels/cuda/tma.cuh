@@ -1,4 +1,5 @@
-// Host version of csrc/kernels/cuda/tma.cuh: barriers count, and bytes arrive at a random time after the request.
+// Host version of csrc/kernels/cuda/tma.cuh: barriers count arrivals and bytes; copied bytes arrive at a
+// random time after the request.
 #pragma once
 
 #include "shim/hopper.h"

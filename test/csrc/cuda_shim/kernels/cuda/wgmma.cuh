@@ -1,4 +1,5 @@
-// Host version of csrc/kernels/cuda/wgmma.cuh: sums are NaN from the product to the wait for it.
+// Host version of csrc/kernels/cuda/wgmma.cuh: sums are NaN from the start of a product until the wait for
+// it.
 #pragma once
 
 #include "shim/hopper.h"
@@ -7,7 +8,7 @@
 
 namespace hone::kernels::cuda {
 
-/// A device would use lane 0's value, whatever the other lanes have.
+/// Faults if lanes differ; a GPU would silently use lane 0's value.
 inline uint32_t same_in_warp(uint32_t x, HONE_SHIM_SITE) {
   if (__shfl_sync(0xffffffffu, x, 0, 32, file, line) != x) cuda_shim::fault("same_in_warp: lanes differ (%s:%d).", file, line);
   return x;
@@ -22,7 +23,7 @@ void wgmma_wait(HONE_SHIM_SITE) {
 template <int N>
 void wgmma_settle(float (&)[N]) {}
 
-/// Only for the shapes that the instruction's wrapper has.
+/// The numbers of sums per thread for which wgmma.cuh wraps the instruction.
 template <int kSums>
 inline constexpr bool kWgmmaShape = kSums == 8 || kSums == 32 || kSums == 64 || kSums == 128;
 
