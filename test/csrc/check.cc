@@ -1,7 +1,7 @@
 #include "check.h"
 
-/// Sanitizers answer an allocation that is too large with null, as the system does, and do not stop the
-/// program.
+/// Makes the address sanitizer return null for an allocation that is too large, as the system does, instead
+/// of ending the program.
 #if defined(__SANITIZE_ADDRESS__)
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 #elif defined(__SANITIZE_THREAD__)
@@ -14,7 +14,8 @@ namespace {
 struct Case { const char* name; void (*run)(); const char* file; const char* base; };
 std::vector<Case>& cases() { static std::vector<Case> all; return all; }
 
-/// The cases of one file, such as "engine/step", or all. Runs what these files need before their cases.
+/// The tests of one file, such as "engine/step", or of all files if `file` is null. Runs the setup of these
+/// files first.
 std::vector<Case> chosen(const char* file) {
   const std::string path = file ? std::string("test/csrc/") + file + ".test.c" : "";
   std::vector<Case> found;
@@ -38,7 +39,7 @@ int run(const std::vector<Case>& all) {
       report(c.name, 0, std::string("threw ") + e.what());
     }
     std::printf("%s %s\n", failures() == before ? "ok  " : "FAIL", c.name);
-    std::fflush(stdout);  // so that the result is there even if the next case never ends
+    std::fflush(stdout);  // so that the result is printed even if the next test never ends
   }
   std::printf("%zu cases, %d failures, %d skipped\n", all.size(), failures(), skipped());
   return failures() ? 1 : 0;
@@ -69,5 +70,6 @@ std::vector<float> random_floats(int64_t n, float scale) {
 
 }  // namespace hone::test
 
-/// program [file]: the cases of one file of test/csrc, such as engine/step, or of all that are in the program.
+/// Usage: program [file]. Runs the tests of one file of test/csrc, such as engine/step, or all tests in the
+/// program.
 int main(int count, char** arguments) { return hone::test::run(hone::test::chosen(count > 1 ? arguments[1] : nullptr)); }

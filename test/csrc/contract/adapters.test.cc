@@ -1,6 +1,6 @@
-// With adapters engine and trainer read W + s B A, and only A and B are trained. Gradients are compared with central
-// differences of an f64 model whose weights are computed here; engine and trainer are compared bit for bit.
-// test/native/lora-goldens.test.ts compares with PyTorch. Mutants: test/mutants/csrc-model.json, csrc-trainer.json.
+// LoRA adapters in engine and trainer: both use W + s B A, and only A and B are trained. Gradients are
+// compared with central differences of an f64 model with merged weights; engine and trainer bit for bit.
+// test/native/lora-goldens.test.ts compares with PyTorch. Mutants: test/mutants/csrc-{model,trainer}.json.
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -30,7 +30,7 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
   return config;
 }
 
-/// Puts adapters on every matrix that may have them; in mixtures the shared experts may not.
+/// Puts adapters on every matrix that may have them; in mixtures of experts the shared experts may not.
 TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
   if (!model.mixes()) return adapted(rank, alpha);
   std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
@@ -39,8 +39,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
   return adapted(rank, alpha, std::move(targets));
 }
 
-/// Models with layers of gated DeltaNet or short convolution, which the f64 model of the differences does not
-/// have.
+/// Models with layers of gated DeltaNet or short convolution, which the f64 reference model lacks.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
           {"short convolutions", test::convolution_config()}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
@@ -52,7 +51,7 @@ std::vector<std::pair<std::string, model::ModelConfig>> all_models() {
   return all;
 }
 
-/// Roughens the base, and sets B away from 0 so that A has a gradient.
+/// Sets random weights, and B different from 0, so that A has a gradient.
 void fill(Trainer& trainer, float b = 0.1f) {
   test::roughen(trainer.parameters(), 3);
   if (trainer.trained().specs().size() != trainer.parameters().specs().size()) {
@@ -66,7 +65,7 @@ void fill(Trainer& trainer, float b = 0.1f) {
   trainer.parameters_changed();
 }
 
-// ---- W' ------------------------------------------------------------------------------------------------
+// ---- weights W + s B A ----------------------------------------------------------------------------------
 
 void check_gradients(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
   Trainer trainer(model, config, nullptr);
@@ -100,13 +99,13 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
       return (loss_with(up) - loss_with(down)) / (double(up) - double(down));
     };
     const double wanted = difference(1e-3f);
-    // Where the step changes a token's experts the loss jumps, and half of the step gives twice the slope.
+    // Where the difference's step changes a token's experts the loss jumps; half the step doubles the slope.
     if (model.mixes() && std::fabs(wanted) > 1.0 && std::fabs(difference(5e-4f) / wanted - 1.0) > 0.5) {
       EXPECT_TRUE(++jumps <= 2);
       continue;
     }
     checked = std::max(checked, std::fabs(wanted));
-    // trainer.test.cc's tolerance of an f32 backward, and the third derivative times the step's square.
+    // Tolerance of an f32 backward (trainer.test.cc), plus third derivative times square of the step.
     if (std::fabs(double(gradient[i]) - wanted) > 3e-6 + 3e-4 * largest) {
       test::report(__FILE__, __LINE__, name + ": d" + spec.name + " is " + test::show(gradient[i]) + ", differences give " + test::show(wanted));
     }
@@ -117,7 +116,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
 
 TEST(gradients_of_a_and_b_match_central_differences) {
   for (const auto& [name, model] : all_models()) {
-    if (name == "gemma2" || name.starts_with("granite")) continue;  // the reference lacks their multipliers
+    if (name == "gemma2" || name.starts_with("granite")) continue;  // not supported by the f64 reference
     check_gradients(name, model, adapted_whole(model, 3, 6.0f));
   }
   const model::ModelConfig model = test::tiny_config();
@@ -127,7 +126,7 @@ TEST(gradients_of_a_and_b_match_central_differences) {
   check_gradients("recomputed", model, again);
 }
 
-/// Checks that dA and dB follow by the chain rule from the gradient of W', which a trainer of all weights computes.
+/// Checks dA and dB by the chain rule from the gradient of W', which a trainer of all weights computes.
 void check_chain_rule(const std::string& name, const model::ModelConfig& model, const TrainerConfig& config) {
   TrainerConfig plain = config;
   plain.adapters = {};
@@ -192,9 +191,9 @@ TEST(gradients_of_a_and_b_in_hybrids_are_those_of_their_matrices) {
   check_chain_rule("two targets", test::hybrid_config(), adapted(2, 1.0f, {"in_proj_a", "o_proj"}));
 }
 
-// ---- bits ----------------------------------------------------------------------------------------------
+// ---- equal bits ------------------------------------------------------------------------------------------
 
-/// Moves the adapters by `steps` steps and returns the log-probs that the batch has then.
+/// Trains the adapters for `steps` steps, and returns the log-probs that the batch then has.
 std::vector<float> train(Trainer& trainer, const Batch& given, int steps) {
   Batch batch = given;
   batch.behavior.assign(batch.tokens.size(), -3.0f);
@@ -287,10 +286,10 @@ TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base
   }
 }
 
-// ---- folders -------------------------------------------------------------------------------------------
+// ---- checkpoint folders ----------------------------------------------------------------------------------
 
-/// Log-probs of two steps and the adapters after them. The base is bf16; `widened` makes it f32 again before
-/// each step.
+/// Returns log-probs of two steps and the adapters after them. The base is bf16; with `widened` it becomes
+/// f32 before each step.
 std::vector<float> steps_on_bf16(const model::ModelConfig& model, const TrainerConfig& config, const Batch& batch, bool widened) {
   Trainer trainer(model, config, nullptr);
   fill(trainer);
@@ -384,9 +383,9 @@ TEST(adapters_that_make_no_sense_are_refused) {
   refuse(model, adapted(4, 8.0f, {"lm_head"}), Code::kConfig);
   refuse(test::architecture_configs()[0].second, adapted(4, 8.0f, {"q_proj"}), Code::kConfig);  // phi3's matrix is called qkv_proj
   refuse(model, adapted(4, 8.0f, {"in_proj_z"}), Code::kConfig);
-  refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // qwen3_next's
+  refuse(test::hybrid_config(), adapted(4, 8.0f, {"in_proj_ba"}), Code::kConfig);  // a name of qwen3_next
   refuse(model, adapted(4, 8.0f, {"experts"}), Code::kConfig);
-  for (const char* target : {"all-linear", "up_proj"}) {  // in a mixture the target is "experts"
+  for (const char* target : {"all-linear", "up_proj"}) {  // in a mixture of experts the target is "experts"
     for (const auto& [name, mixture] : test::switch_configs()) {
       if (mixture.mixes()) refuse(mixture, adapted(4, 8.0f, {target}), Code::kUnsupported);
     }

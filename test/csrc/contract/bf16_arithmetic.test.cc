@@ -1,6 +1,5 @@
-// Training steps in bf16 arithmetic: the same bits by AVX512-BF16's instruction and by the steps that stand
-// for it on AVX-512 and AVX2, and gradients that differ from those in f32 as much as rounding factors to 8
-// bits explains.
+// Training steps in bf16 arithmetic: AVX512-BF16's instruction and its emulation on AVX-512 and AVX2 give the
+// same bits, and gradients differ from those in f32 by as much as rounding factors to 8 bits explains.
 #include <cmath>
 #include <vector>
 
@@ -48,7 +47,11 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && test::same_bits(a.data(), b.data(), int64_t(a.size()));
 }
 
-/// |a - b| / |b|.
+/// Relative distance
+/// a - b
+/// /
+/// b
+/// .
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double apart = 0, length = 0;
   for (size_t i = 0; i < a.size(); ++i) apart += std::pow(double(a[i]) - b[i], 2), length += std::pow(double(b[i]), 2);
@@ -75,8 +78,8 @@ TEST(gradients_in_bf16_arithmetic_are_those_in_f32_but_for_the_rounding_of_facto
   for (const auto& [name, model] : test::switch_configs()) {
     const Batch batch = test::some_batch(model);
     const Steps narrow = train(model, Arithmetic::kBF16, batch), wide = train(model, Arithmetic::kF32, batch);
-    // A factor has a random relative error of at most 2^-9, and layers of several products a few times that. The largest are
-    // experts with a clamped SwiGLU, at 0.052.
+    // A factor has a random relative error of at most 2^-9, and layers with several products have a few times
+    // that. The largest, 0.052, is that of experts with a clamped SwiGLU.
     const double gap = distance(narrow.gradients, wide.gradients);
     if (!(gap > 1e-4 && gap < 0.06)) test::report(__FILE__, __LINE__, std::string(name) + ": gradients are apart by " + std::to_string(gap));
   }

@@ -1,7 +1,6 @@
-// The engine and the trainer on a GPU, or on the fiber shim. They have one network, so every promise that the
-// CPU keeps is kept there. Results agree with the CPU's within the rounding of bf16, and between runs on the
-// device to the bit.
-// Tried mutants, all killed: padding rows given to a sequence, weights taken over at new addresses, a
+// The engine and the trainer on a GPU, or in the host shim: the guarantees of the CPU hold there too. Results
+// agree with the CPU's within the rounding of bf16, and between runs on the device to the bit.
+// Tried mutants, all killed: padding rows given to a sequence; new weights stored at other addresses; a
 // snapshot rewritten while an engine holds it.
 #include <unistd.h>
 
@@ -37,7 +36,7 @@ EngineConfig engine_config(bool graphs = true) {
   return c;
 }
 
-/// Requests are few and short, since under the fiber shim a token takes milliseconds.
+/// Few and short requests, since in the host shim a token takes milliseconds.
 std::vector<Request> some_requests(const ModelConfig& model, int count = 2) {
   std::vector<Request> out;
   for (int i = 0; i < count; ++i) {
@@ -71,7 +70,8 @@ TEST(masters_start_with_the_bits_of_the_cpu_and_survive_a_checkpoint) {
   const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
   const auto all = [](Trainer& t) { return values(t.parameters(), t.parameters().flat()); };
   EXPECT_TRUE(all(*gpu) == all(*cpu));
-  const std::string folder = std::filesystem::temp_directory_path() / ("hone-cuda-" + std::to_string(getpid()));  // Hopper's test may run beside
+  // the Hopper variant of this test may run at the same time
+  const std::string folder = std::filesystem::temp_directory_path() / ("hone-cuda-" + std::to_string(getpid()));
   gpu->save(folder, "extra");
   const auto loaded = make_trainer(model, 4, Stream::Backend::kCpu);
   EXPECT_EQ(loaded->load(folder), std::string("extra"));
@@ -218,10 +218,10 @@ TEST(what_a_gpu_cannot_do_is_refused_by_name) {
   EXPECT_THROWS((engine.set_weights(cpu->snapshot()), generate(engine, some_requests(model, 1))), Code::kConfig);
 }
 
-/// Compares one step's gradients with the CPU's. The CPU's parameters are rounded to bf16, as the GPU's packs
-/// are; then a tensor's gradient differs by the roundings of activations and their gradients to bf16, 2^-9
-/// each, of which some 20 lie one after another: independent, sqrt(20) 2^-9 = 0.9 % of its norm, and never 4
-/// times that.
+/// Compares one step's gradients with the CPU's, whose parameters are rounded to bf16 like the GPU's packed
+/// copies. A tensor's gradient then differs by rounding of activations and their gradients to bf16, 2^-9
+/// each, in some 20 successive operations: independent errors give sqrt(20) 2^-9 = 0.9 % of its norm, and
+/// never 4 times that.
 static void expect_gradients_of_the_cpu(const std::string& name, const ModelConfig& model) {
   const auto gpu = make_trainer(model, 3), cpu = make_trainer(model, 3, Stream::Backend::kCpu);
   for (Trainer* t : {gpu.get(), cpu.get()}) {
@@ -291,8 +291,9 @@ TEST(gradients_of_parts_add_up_to_the_step_after_them_which_has_the_bits_of_one_
   EXPECT_TRUE(a.grad_norm == b.grad_norm && after == values(plain->parameters(), plain->parameters().flat()));
   std::vector<float> first = values(measured->gradients(), measured->gradients().flat());
   for (size_t i = 0; i < first.size(); ++i) first[i] -= last[i];
-  EXPECT_NEAR(got.products[3] / (norm(last) * norm(last)), 1.0, 1e-6);  // norm sums in f64 as well, in another order
-  // Slopes and activations are bf16, so a part's sums are rounded where those of the whole are not.
+  // f64 sums, as for the norm, but in another order
+  EXPECT_NEAR(got.products[3] / (norm(last) * norm(last)), 1.0, 1e-6);
+  // Slopes and activations are bf16, so the sums of a part are rounded where those of the whole are not.
   EXPECT_NEAR(std::sqrt(got.products[0]) / norm(first), 1.0, 0.036);
   EXPECT_NEAR((got.products[0] + 2 * got.products[1] + got.products[3]) / (b.grad_norm * b.grad_norm), 1.0, 0.036);
 }
@@ -337,8 +338,9 @@ TEST(a_step_that_is_not_finite_changes_nothing_and_names_the_sequence) {
   const auto trainer = make_trainer(model, 3);
   Batch batch = some_batch(model);
   batch.behavior.assign(batch.tokens.size(), -4.0f);
-  batch.behavior[size_t(batch.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // in sequence 1
-  batch.advantages[1] = -1.0f;  // a negative advantage does not clip an infinite ratio away
+  // the last token of sequence 1
+  batch.behavior[size_t(batch.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();
+  batch.advantages[1] = -1.0f;  // with a negative advantage an infinite ratio is not clipped
   const auto before = values(trainer->parameters(), trainer->parameters().flat());
   StepOptions o;
   o.lr = 0.01f;

@@ -1,9 +1,9 @@
-// On a GPU the optimizer writes the packed weights that packing its masters would give: in place, into new
-// memory while a reader holds the old ones, and not at all when the step is skipped.
-//
-// Mutants tried, all killed: always in place; packs of a skipped step published; their version not told; a
-// norm not among the parts; gradients made at once. Killed by test/csrc/trainer/optimizer.test.cc: runs at
-// the start of their part, or over several parts; no packs by Muon; AdamW packs something else.
+// On a GPU the optimizer writes the packed weights that packing the master weights would give: in place; or
+// into new memory, while a reader holds the old ones; or not at all, when the step is skipped.
+// Mutants tried, all killed: always written in place; packs of a skipped step published; their version not
+// updated; a norm missing among the parts; gradients created at once. Killed by
+// test/csrc/trainer/optimizer.test.cc: runs at the start of their part, or over several parts; Muon writes no
+// packs; AdamW packs another tensor.
 #include <cmath>
 
 #include "core/device.h"
@@ -38,7 +38,7 @@ std::vector<std::vector<std::byte>> contents(const model::WeightSnapshot& weight
 TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
   NEEDS_DEVICE;
   for (const bool muon : {false, true}) {
-    ModelConfig model = small_gpu_decoder(muon);  // decorated: an untied head, and norms of q and k
+    ModelConfig model = small_gpu_decoder(muon);  // `muon` gives an untied head, and norms of q and k
     model.layers = 1;
     TrainerConfig config;
     config.device = kCuda, config.optimizer.gradient_clip = 0.5f;
@@ -53,14 +53,15 @@ TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
     };
     auto held = trainer.snapshot();
     const auto first = contents(*held, trainer.parameters());
-    trainer.step(some_batch(model).view(), o);  // a reader, `held`, has the old packs
+    trainer.step(some_batch(model).view(), o);  // a reader, `held`, has the old packed weights
     EXPECT_TRUE(trainer.snapshot() != held && trainer.snapshot()->version == 1);
     EXPECT_TRUE(contents(*held, trainer.parameters()) == first);
     const auto second = contents(*trainer.snapshot(), trainer.parameters());
     EXPECT_TRUE(second == packed_anew() && second != first);
     held.reset();
     const void* const at = trainer.snapshot()->embedding.data;
-    trainer.step(some_batch(model).view(), o);  // no reader: written in place
+    // there is no reader, so the packed weights are written in place
+    trainer.step(some_batch(model).view(), o);
     EXPECT_TRUE(trainer.snapshot()->embedding.data == at && trainer.snapshot()->version == 2);
     EXPECT_TRUE(contents(*trainer.snapshot(), trainer.parameters()) == packed_anew());
   }
@@ -72,7 +73,8 @@ TEST(packs_meant_for_a_step_that_is_skipped_are_not_published) {
   const auto trainer = make_trainer(model, 3);
   for (int i = 0; i < 2; ++i) scale_head(trainer->parameters());
   trainer->parameters_changed();
-  // The losses are finite and the gradient overflows: one token each, of ratio 1, at the largest advantage.
+  // The losses are finite and the gradient overflows: sequences of one loss token each, of ratio 1, with the
+  // largest advantage.
   Batch huge;
   for (const int length : {7, 11, 4}) {
     std::vector<int32_t> tokens;

@@ -1,8 +1,8 @@
-// A teacher's whole distributions on a GPU, or on the fiber shim. What it says and what a student learns
-// agree with the CPU's within the rounding of bf16, and to the bit between runs and between several GPUs and
-// one.
-// Tried mutants, all killed: slopes left on the host, divergences of the step before where the backward does
-// not run, hidden states of the first rows for all.
+// Training with a teacher's whole distributions on a GPU, or in the host shim. The teacher's results and the
+// student's training agree with the CPU's within the rounding of bf16, and to the bit between runs and
+// between one GPU and several.
+// Tried mutants, all killed: slopes left on the host; divergences of the previous step where the backward
+// does not run; hidden states of the first rows for all rows.
 #include <cmath>
 
 #include "cuda_trainer.h"
@@ -48,7 +48,8 @@ TEST(a_teacher_and_its_student_are_the_cpus_within_the_rounding_of_bf16_and_repe
   }
 }
 
-/// Both have the same hidden states, so that nothing but the divergence's own arithmetic can differ.
+/// Student and teacher have the same hidden states, so that only the arithmetic of the divergence could make
+/// them differ.
 TEST(a_student_that_is_its_teacher_is_not_moved) {
   NEEDS_DEVICE;
   const ModelConfig model = small();
@@ -66,7 +67,8 @@ TEST(a_student_that_is_its_teacher_is_not_moved) {
     const Said said = said_by(trainer, without, model.width, k);
     const StepReport report = trainer.step(taught_view(without, said, model.width, k), o);
     for (const float d : report.divergences) EXPECT_NEAR(d, 0.0, 1e-5);
-    EXPECT_NEAR(report.grad_norm, 0.0, 1e-3);  // the order of sums differs; it is 6 in the test above
+    // not exactly 0, because sums have another order; it is 6 in the previous test
+    EXPECT_NEAR(report.grad_norm, 0.0, 1e-3);
   }
 }
 
@@ -92,7 +94,7 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_and_teams_of_them) {
   }
 }
 
-/// Micro-batches after one with a loss that is not finite have no backward, and so no divergences.
+/// Micro-batches after one whose loss is not finite have no backward, and so no divergences.
 TEST(a_step_that_is_not_finite_changes_nothing_and_has_none_of_the_divergences_before_it) {
   NEEDS_DEVICE;
   const ModelConfig model = small();

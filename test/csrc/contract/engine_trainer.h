@@ -48,8 +48,8 @@ struct Packed {
   std::vector<int32_t> tokens, cu_seqlens{0};
   std::vector<uint8_t> mask;
   std::vector<float> logprobs, entropies;  // as the engine recorded them; 0 for prompt tokens
-  std::vector<uint8_t> routes;             // as the engine recorded them, except for a sequence's last row;
-                                           // empty if not recorded
+  // as the engine recorded them, except for a sequence's last row; empty if not recorded
+  std::vector<uint8_t> routes;
 
   void add(const engine::Request& r, const Rollout& rollout) {
     tokens.insert(tokens.end(), r.prompt.begin(), r.prompt.end());

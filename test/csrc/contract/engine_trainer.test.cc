@@ -1,7 +1,7 @@
 // Architecture §5.3: on the CPU the engine's log-probs equal the trainer's to the bit, however the rollouts
-// were batched, prefilled, preempted, and however the trainer packs them. Tried mutants, all killed:
-// attention scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine; the
-// log-prob of what truncation leaves.
+// were batched, prefilled and preempted, and however the trainer packs them. Tried mutants, all killed:
+// attention scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine;
+// log-probs of the truncated distribution.
 #include "architectures.h"
 #include "engine_trainer.h"
 #include "../kernels/each_isa.h"
@@ -14,7 +14,8 @@ using namespace hone::test;
 
 namespace {
 
-/// Top-k, top-p and min-p, alone and together, over a vocabulary of 61, also with only 40 ids that are not padding.
+/// Top-k, top-p and min-p, alone and combined, for a vocabulary of 61, of which in some cases only 40 ids are
+/// not padding.
 const kernels::SamplingParams kCuts[] = {{1, 0, 1.0f, 0.0f},  {1, 5, 1.0f, 0.0f},  {1, 0, 0.8f, 0.0f},  {1, 0, 1.0f, 0.2f},
                                          {1, 20, 0.9f, 0.0f}, {1, 20, 1.0f, 0.1f}, {1, 0, 0.9f, 0.05f}, {1, 9, 0.7f, 0.1f},
                                          {1, 0, 1.0f, 0.0f, 40}, {1, 9, 0.7f, 0.0f, 40}};
@@ -39,7 +40,8 @@ TEST(engine_equals_trainer_for_any_packing) {
 
 TEST(engine_equals_trainer_after_preemption) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
-    int64_t preemptions = 0;  // a single round may have none, if its sequences happen to be short
+    // summed over rounds, since a single round may have none if its sequences happen to be short
+    int64_t preemptions = 0;
     for (int round = 0; round < 4; ++round) {
       preemptions += expect_equal(
           {.name = "preemption", .engine = engine_config(16, 128, 12), .requests = 16, .storage = storage});
@@ -97,7 +99,7 @@ TEST(engine_equals_trainer_for_every_part_that_an_architecture_adds) {
   }
 }
 
-// For every sampling option of a recipe the ratio of an on-policy step is exactly 1.
+// For every sampling option of a recipe, the importance ratio of an on-policy step is exactly 1.
 TEST(engine_equals_trainer_for_every_way_to_sample) {
   for (const float t : {0.0f, 0.3f, 1.0f, 1.7f}) {
     for (const kernels::SamplingParams& cut : kCuts) {
@@ -171,7 +173,7 @@ TEST(engine_equals_trainer_on_a_gpu_after_preemption) {
   NEEDS_DEVICE;
   auto c = on_gpu("preemption", engine_config(6, 32, 4));
   c.sampling.temperature = 0.7f, c.least_tokens = c.most_tokens = 16;  // three sequences of two pages or more do not fit four
-  int64_t preemptions = 0;  // stop tokens may prevent one, but hardly five times
+  int64_t preemptions = 0;  // summed over five runs, since stop tokens may prevent a preemption in one
   for (int round = 0; round < 5 && preemptions == 0; ++round) preemptions += expect_equal(c);
   EXPECT_TRUE(preemptions > 0);
 }

@@ -1,6 +1,7 @@
-// A mixture's routes from the engine to the trainer: with the weights that sampled them they change no bit of log-probs, loss
-// and gradients, however the rollouts were batched, prefilled, preempted and packed; and each row has those of the weights that
-// computed it. Mutants that die here: routes of the row after, of another chunk's rows, of a prompt that was given up.
+// Routes of a mixture of experts, passed from the engine to the trainer: with the weights that sampled them
+// they change no bit of log-probs, loss and gradients, however the rollouts were batched, prefilled,
+// preempted and packed; and each row has the routes of the weights that computed it. Mutants that die here:
+// routes of the next row, of another chunk's rows, of a prompt that was abandoned.
 #include "architectures.h"
 #include "engine_trainer.h"
 #include "model/reference.h"
@@ -20,7 +21,8 @@ std::vector<std::pair<std::string, model::ModelConfig>> mixtures() {
   return out;
 }
 
-/// Choices of experts in a batch's routes: every row but a sequence's last, in the last layer only rows that are read.
+/// Number of expert choices in a batch's routes: those of every row but a sequence's last; in the last layer
+/// only those of loss rows.
 int64_t choices(const model::ModelConfig& c, const trainer::TrainingBatch& batch) {
   int64_t n = 0;
   for (int64_t l = 0; l < c.layers; ++l) {
@@ -48,7 +50,7 @@ Trained train(const Case& c, const trainer::TrainerConfig& config, uint64_t seed
   return out;
 }
 
-/// Returns how often a sequence lost its pages.
+/// Expects that routes change no result. Returns how often a sequence lost its KV pages.
 int64_t expect_no_change(const Case& c, bool recompute = false) {
   ThreadPool pool(c.threads);
   trainer::TrainerConfig config = trainer_config(c);
@@ -101,7 +103,8 @@ TEST(routes_outlast_preemption) {
   EXPECT_TRUE(preemptions > 0);
 }
 
-/// What a run of ten requests produces when new weights come every few steps; with `stop` none after so many.
+/// The rollouts of ten requests when new weights arrive every few steps; if `stop` is set, no new weights
+/// after that many.
 Rollouts sampled(const model::ModelConfig& model, const engine::EngineConfig& config, const std::vector<engine::Request>& requests, uint32_t stop) {
   engine::Engine engine(model, config, nullptr);
   for (const engine::Request& r : requests) engine.submit(r);
@@ -115,7 +118,8 @@ Rollouts sampled(const model::ModelConfig& model, const engine::EngineConfig& co
   return all;
 }
 
-/// The rows of an attempt that one version computed: all but the last of those before a token of another.
+/// Number of an attempt's rows that weights of `version` computed: those after which a token of that version
+/// was sampled.
 int64_t rows_of(const engine::Request& r, const Rollout& rollout, uint32_t version) {
   return int64_t(r.prompt.size()) - 1 + std::count(rollout.versions.begin(), rollout.versions.end(), version);
 }
@@ -142,7 +146,7 @@ TEST(each_row_has_the_routes_of_the_weights_that_computed_it) {
   }
   EXPECT_TRUE(other > same && other > 2);
 
-  // and again by a plan, in another engine
+  // samples again by a replay plan, in another engine
   engine::EngineConfig narrow = config;
   narrow.max_running = 3, narrow.step_tokens = 7, narrow.pages = 24;
   engine::Engine player(model, narrow, nullptr);

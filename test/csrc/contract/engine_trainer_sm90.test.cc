@@ -1,7 +1,7 @@
-// docs/architecture.md §5.3 on a Hopper, where generation computes attention with mma.sync and training with wgmma. Here the
-// shim truncates the sums of wgmma, as the hardware is said to do, and rounds those of mma.sync, so that the two differ as
-// they may on a device. Mutants tried, each killed: the `deterministic` flag lost between trainer and micro-batch, or
-// between micro-batch and op; products not truncated.
+// docs/architecture.md §5.3 on a Hopper GPU, where generation computes attention with mma.sync and training
+// with wgmma. Here the host shim truncates the sums of wgmma, as the hardware is said to, and rounds those of
+// mma.sync, so that the two differ as they may on a device. Mutants tried, each killed: the `deterministic`
+// flag lost between trainer and micro-batch, or between micro-batch and op; products not truncated.
 #include "engine_trainer.h"
 
 #ifdef HONE_HAVE_CUDA
@@ -33,8 +33,9 @@ void truncate_products([[maybe_unused]] bool on) {
 TEST_SETUP { cuda_shim::set_capability(9), truncate_products(true); }
 #endif
 
-// The bound of docs/explanation/numerics.md on differences in fast mode for a model of two layers, in nats. Measured here
-// over 2880 tokens with heads of 64 and 128: 0.0026 to 0.0036 rms, 0.014 to 0.020 at most.
+// The bound of docs/explanation/numerics.md on log-prob differences in fast mode for a model of two layers,
+// in nats. Measured here over 2880 tokens with head dims of 64 and 128: 0.0026 to 0.0036 rms, 0.014 to 0.020
+// at most.
 constexpr double kRms = 8e-3, kLargest = 6e-2;
 
 Case on_hopper(const char* name, int64_t head_dim, bool decorated) {
@@ -78,12 +79,13 @@ TEST(engine_and_fast_trainer_on_a_hopper_part_within_the_bound) {
   NEEDS_HOPPER;
   Case c = on_hopper("fast", 64, true);
   c.deterministic = false;
-  const Comparison found = compare(c);  // too few tokens to bound the mean
+  const Comparison found = compare(c);  // a single comparison has too few tokens to bound the mean
   EXPECT_TRUE(found.tokens > 0);
   EXPECT_TRUE(found.largest <= kLargest);
 }
 
-/// The deterministic trainer has the engine's bits, and takes many tokens at once.
+/// Compares the fast trainer with the deterministic one, which has the engine's bits and processes many
+/// tokens at once.
 TEST(fast_and_deterministic_trainer_on_a_hopper_part_within_the_bound_over_many_tokens) {
   NEEDS_HOPPER;
   Case c = on_hopper("fast", 64, false);
@@ -99,7 +101,7 @@ TEST(fast_and_deterministic_trainer_on_a_hopper_part_within_the_bound_over_many_
   EXPECT_TRUE(found.rms() <= kRms);
   EXPECT_TRUE(found.largest <= kLargest);
   if (!on_shim()) return;
-  EXPECT_TRUE(found.differing > 0);  // otherwise both ran the same instruction
+  EXPECT_TRUE(found.differing > 0);  // otherwise both trainers would have used the same instruction
   truncate_products(false);
   const std::vector<float> rounded = score(c, tokens, starts);
   c.deterministic = true;

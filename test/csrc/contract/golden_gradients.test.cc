@@ -34,7 +34,8 @@ struct GoldenGradients {
       if (batch.mask[t]) response.push_back(t);
   }
   std::vector<float> spread(const std::vector<float>& compact) const {
-    std::vector<float> out(batch.tokens.size(), std::numeric_limits<float>::quiet_NaN());  // others are not read
+    // NaN for other tokens, which must not be read
+    std::vector<float> out(batch.tokens.size(), std::numeric_limits<float>::quiet_NaN());
     for (size_t k = 0; k < response.size(); ++k) out[response[k]] = compact[k];
     return out;
   }
@@ -110,7 +111,7 @@ void check_variant(GoldenGradients& g, const std::string& name, const Json& vari
   TrainerConfig config;
   config.optimizer.weight_decay = 0.1f;
   config.optimizer.decay_all = true;
-  config.packed_tokens = 40;  // makes two micro-batches
+  config.packed_tokens = 40;  // small enough that the batch needs two micro-batches
   model::ModelConfig model = model::load_hf_config(weights);
   model.max_positions = 64;
   Trainer trainer(model, config, nullptr);

@@ -1,5 +1,5 @@
-// A trainer whose moments lie in host memory has the bits of one that keeps them on the device: in whole
-// steps, with adapters too, and through checkpoints that one of them wrote and the other read.
+// A trainer whose optimizer moments lie in host memory gets the bits of one that keeps them on the device: in
+// whole steps, also with adapters, and after reading a checkpoint that the other kind of trainer wrote.
 #include <cmath>
 #include <filesystem>
 
@@ -60,7 +60,7 @@ TEST(a_trainer_with_moments_on_the_host_has_the_bits_of_one_with_moments_on_the_
       EXPECT_TRUE(one.weight_norm == other.weight_norm && one.grad_scale == other.grad_scale && !other.skipped);
       expect_same(*device, *host);
     }
-    // Each continues from the other's checkpoint.
+    // Each trainer continues from the other's checkpoint.
     device->save(folder / "device", "");
     host->save(folder / "host", "");
     const auto there = make(model, options(true, moments, adapted)), here = make(model, options(false, moments, adapted));

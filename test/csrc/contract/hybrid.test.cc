@@ -1,7 +1,8 @@
-// Models with layers of gated DeltaNet or short convolution, whose states the engine keeps beside its pages:
-// the engine's log-probs are the trainer's to the bit however rollouts were batched, prefilled, preempted and
-// packed; attempts that share a prompt; a recorded run once more; and what such a model is refused for.
-// Scores and gradients against transformers: published_models.test.cc.
+// Models with layers of gated DeltaNet or short convolution, whose recurrent states the engine stores besides
+// its KV pages. Tests that the engine's log-probs equal the trainer's to the bit, however rollouts were
+// batched, prefilled, preempted and packed; attempts that share a prompt; replaying a recorded run; and what
+// such models do not support. Scores and gradients are compared with transformers in
+// published_models.test.cc.
 #include "../kernels/each_isa.h"
 #include "architectures.h"
 #include "engine_trainer.h"
@@ -19,7 +20,7 @@ Case some_case(const char* name, engine::EngineConfig engine, bool attention_las
   return {.name = name, .model = hybrid_config(attention_last), .engine = engine};
 }
 
-/// The attempt as it is sampled if nothing else runs, and without sharing its prompt.
+/// The attempt as the engine samples it if nothing else runs, and if its prompt is not shared.
 Rollout alone(const model::ModelConfig& model, std::shared_ptr<const model::WeightSnapshot> weights, engine::Request request, int32_t attempt,
               uint64_t seed) {
   engine::EngineConfig config = engine_config(1, 1);
@@ -99,7 +100,8 @@ void share_prompts(const model::ModelConfig& model) {
   engine::StepOutput step;
   Rollouts all;
   for (int i = 0; i < 12; ++i) engine.step(step), gather(step, all);
-  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);  // begun or not: no attempt gets its state
+  // one attempt that has begun and one that has not; no other attempt may get their states
+  for (const int32_t attempt : {0, 4}) engine.abort(2, attempt);
   while (engine.step(step)) gather(step, all);
   for (const engine::Request& r : requests) {
     for (int32_t a = 0; a < r.count; ++a) {

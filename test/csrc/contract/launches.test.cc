@@ -1,6 +1,6 @@
-// Which kernels a decode step launches: in a model of a few gigabytes or less their number, and not bytes,
-// decides how long it takes. A + marks a kernel that begins before the one in front has ended. At the models'
-// own sizes none is run.
+// Which kernels a decode step launches: in a model of a few gigabytes or less, their number, not the bytes
+// they read, decides how long the step takes. A + marks a kernel that may start before the preceding one has
+// ended. For published models' own sizes no kernel is executed.
 #include "cuda_trainer.h"
 #include "device.h"
 #include "engine/engine.h"
@@ -21,7 +21,8 @@ using model::ModelConfig;
 
 namespace {
 
-TEST_SETUP { cuda_shim::set_capability(9); }  // before the first kernel, since a process asks for the capability once
+// before the first kernel, since a process queries the capability only once
+TEST_SETUP { cuda_shim::set_capability(9); }
 
 ModelConfig config_of(const char* arch, int64_t width, int64_t heads, int64_t kv_heads, int64_t mlp_width, bool qk_norm) {
   ModelConfig c;
@@ -41,7 +42,7 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-/// A layer's weights. All lie in the same few bytes, since only their shapes are looked at.
+/// A layer's weights, which all share the same few bytes, since only their shapes matter.
 model::PackedLayer layer_of(const ModelConfig& c, void* memory) {
   const auto matrix = [&](int64_t n, int64_t k) { return kernels::PackedMatrix{n, k, DType::kBF16, memory}; };
   const auto vector = [&](int64_t n) { return TensorView(memory, DType::kF32, {n}); };
@@ -53,7 +54,7 @@ model::PackedLayer layer_of(const ModelConfig& c, void* memory) {
   return w;
 }
 
-/// The launches of a layer in a decode step of `rows` rows on a device of this capability.
+/// The kernels that one layer launches in a decode step of `rows` rows on a device of this capability.
 std::string layer_launches(const ModelConfig& c, int64_t rows, int capability, int64_t layer = 1) {
   cuda_shim::set_capability(capability);
   kernels::cuda::force_portable(capability < 9);
@@ -78,7 +79,7 @@ std::string layer_launches(const ModelConfig& c, int64_t rows, int capability, i
   return joined(log.names);
 }
 
-/// Launches of a generation's last step: by then its graph is recorded, so they are the graph's.
+/// The launches of the last step of a generation, which are those of its recorded graph.
 std::vector<std::string> step_launches(ModelConfig c, int64_t layers) {
   c.layers = layers;
   const auto trainer = make_trainer(c, 3);
@@ -144,7 +145,7 @@ Rollouts generated(const ModelConfig& c, const std::vector<engine::Request>& req
 
 }  // namespace
 
-// Each kernel runs as far as it can before memory holds what the one in front of it writes.
+// In the shim, each kernel runs as far as it can before memory shows what the preceding kernel writes.
 TEST(kernels_that_begin_early_give_the_same_bits) {
   NEEDS_DEVICE;
   kernels::cuda::force_portable(false);

@@ -1,6 +1,6 @@
-// Small twins of published models: config.json has every field of the authors', weights are from a formula.
-// scripts/make-model-goldens.py, which has the same formula, made the float64 log-probs and gradients with
-// transformers.
+// Small versions of published models: config.json has every field of the published one, and weights come from
+// a formula. scripts/make-model-goldens.py, which has the same formula, computed the golden float64 log-probs
+// and gradients with transformers.
 #include <algorithm>
 
 #include "check.h"
@@ -54,9 +54,9 @@ void fill(Parameters& parameters) {
   }
 }
 
-/// How far a tensor's change in one f32 step may be off, relative to f64's. All but one tensor, which has
-/// 0.03 % of the gradient and needs 1.1e-4, are within 2e-5. An eps 0.5 % larger is many times beyond the
-/// bound.
+/// Allowed error of a tensor's change in one f32 step, relative to the f64 change. All tensors are within
+/// 2e-5, except one, which has 0.03 % of the gradient and needs 1.1e-4. An eps that is 0.5 % larger would
+/// exceed the bound many times.
 constexpr double kChange = 1.5e-4;
 
 struct Twin {
@@ -69,7 +69,8 @@ struct Twin {
   static model::ModelConfig parsed(const std::string& name, const Json& golden) {
     model::ConfigReading strict{.strict = true, .warnings = {}};
     model::ModelConfig c = model::parse_hf_config(test::at(golden, "config"), name.c_str(), &strict);
-    c.max_positions = std::min<int64_t>(c.max_positions, 64);  // a rotary table of a million rows would only cost time
+    // a rotary table of a million rows would only take time
+    c.max_positions = std::min<int64_t>(c.max_positions, 64);
     return c;
   }
   static trainer::TrainerConfig settings() {
@@ -104,7 +105,7 @@ void check_logprobs(Twin& twin) {
   for (size_t t = 0; t < wanted.size(); ++t) twin.off("log-prob " + std::to_string(t), logprobs[t + 1], wanted[t], 5e-5);
 }
 
-/// Checks that one step has the golden gradients and makes the loss smaller.
+/// Checks that one step has the golden gradients and reduces the loss.
 void check_step(Twin& twin) {
   trainer::StepOptions options;
   options.objective = kernels::Objective::kSupervised;
@@ -130,8 +131,8 @@ void check_step(Twin& twin) {
   if (!(after < before)) test::report(__FILE__, __LINE__, twin.name + ": loss " + test::show(before) + " became " + test::show(after));
 }
 
-/// Checks a step against torch.optim.AdamW in float64: loss, norm before the clip, each tensor's change, the
-/// loss after it.
+/// Checks one step against torch.optim.AdamW in float64: loss, gradient norm before clipping, each tensor's
+/// change, and the loss after it.
 void check_adamw(const std::string& name, const Json& golden) {
   trainer::TrainerConfig settings = Twin::settings();
   settings.optimizer = {.beta1 = 0.9f, .beta2 = 0.95f, .eps = 1e-3f, .weight_decay = 0.1f, .gradient_clip = 0.5f};
@@ -165,7 +166,7 @@ void check_adamw(const std::string& name, const Json& golden) {
   twin.off("the loss after the step", after, test::at(step, "after").as_double("after"), 1e-4);
 }
 
-/// Checks the most likely ids that follow, for models whose goldens have them.
+/// Checks the most likely continuation ids, for models whose golden data have them.
 void check_greedy(Twin& twin) {
   const Json* wanted = twin.golden.find("greedy");
   if (!wanted) return;
@@ -182,7 +183,7 @@ void check_greedy(Twin& twin) {
   if (found != test::numbers<int32_t>(twin.golden, "greedy")) test::report(__FILE__, __LINE__, twin.name + ": other greedy tokens");
 }
 
-/// Checks that a trained model is written as a folder with the same names, and read again to the bit.
+/// Checks that a trained model is written as a folder with the original names, and read back to the bit.
 void check_export(Twin& twin) {
   const test::TemporaryFolder dir("published");
   const std::string source = dir.path() + "/source", out = dir.path() + "/out";

@@ -1,5 +1,6 @@
-// With activations computed again in the backward every weight, gradient and result of some steps has the same bits as
-// with all activations kept, for every architecture, storage type and device. Mutants: test/mutants/csrc-model.json.
+// Recomputing activations in the backward: after some steps every weight, gradient and result has the bits
+// that storing all activations gives, for every architecture, storage dtype and device. Mutants:
+// test/mutants/csrc-model.json.
 #include <vector>
 
 #include "architectures.h"
@@ -20,7 +21,8 @@ struct Steps {
   double loss = 0;
 };
 
-/// Trains some gspo steps with an entropy term, the first on policy; one micro-batch is longer than planned.
+/// Trains some gspo steps with an entropy term, the first one on-policy; one micro-batch is longer than
+/// planned.
 Steps train(const model::ModelConfig& model, TrainerConfig config, const Batch& given, int steps) {
   config.packed_tokens = 14;
   Trainer trainer(model, config, nullptr);
@@ -80,7 +82,8 @@ TEST(a_gpu_computes_the_same_bits_again) {
   TrainerConfig config;
   config.device = test::kCuda;
   for (const auto& [name, model] : test::architecture_configs()) {
-    if (name == "phi3" || name == "gemma3_text") compare(name, model, config, 1);  // few, since a step takes seconds in the shim
+    // few architectures, since a step takes seconds in the shim
+    if (name == "phi3" || name == "gemma3_text") compare(name, model, config, 1);
   }
 }
 

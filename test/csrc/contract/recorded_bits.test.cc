@@ -1,6 +1,6 @@
-// The bits of training and sampling that AVX2 and AVX-512 gave on x86-64: every vector instruction set and
-// every later kernel must give them. If new bits are wanted, the table below changes, and CHANGELOG.md says
-// that runs recorded earlier no longer replay.
+// Recorded bits of training and sampling, from AVX2 and AVX-512 on x86-64: every vector instruction set and
+// every later kernel must reproduce them. If new bits are wanted, update the table below, and say in
+// CHANGELOG.md that runs recorded earlier no longer replay.
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
@@ -21,7 +21,7 @@ using namespace hone;
 using kernels::Arithmetic;
 using test::Batch;
 
-/// FNV-1a over the values' bytes. NaN counts as one value: processors differ in its sign.
+/// FNV-1a hash of the values' bytes. All NaNs count as one value, because processors differ in NaN's sign.
 class Digest {
  public:
   template <class T>
@@ -39,7 +39,7 @@ class Digest {
   uint64_t sum_ = 0xcbf29ce484222325u;
 };
 
-/// Token ids that are the same in every run, whatever HONE_TEST_SEED.
+/// Token ids that are the same in every run, whatever HONE_TEST_SEED is.
 class Ids {
  public:
   explicit Ids(int64_t vocabulary) : vocabulary_(uint32_t(vocabulary)) {}
@@ -64,7 +64,7 @@ std::unique_ptr<trainer::Trainer> make(const model::ModelConfig& model, Arithmet
   return trainer;
 }
 
-/// A digest of the log-probs, gradients and weights of two training steps.
+/// A hash of the log-probs, gradients and weights of two training steps.
 uint64_t trained(const model::ModelConfig& model, Arithmetic arithmetic) {
   const auto trainer = make(model, arithmetic);
   Ids ids(model.vocabulary);
@@ -85,7 +85,7 @@ uint64_t trained(const model::ModelConfig& model, Arithmetic arithmetic) {
   return digest.value();
 }
 
-/// A digest of the tokens, log-probs and entropies of four attempts at three prompts.
+/// A hash of the tokens, log-probs and entropies of four attempts at three prompts.
 uint64_t sampled(const model::ModelConfig& model) {
   const auto trainer = make(model, Arithmetic::kF32);
   engine::EngineConfig config;

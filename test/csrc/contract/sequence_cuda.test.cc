@@ -1,7 +1,7 @@
-// Trainers on GPUs that share each micro-batch (sharding.sequence); sharded_cuda.test.cc has those that
-// divide the rest. They equal, to the bit, one trainer on a GPU that adds up the same blocks of rows, and
-// within the bound one without blocks. A stream's work waits for what NCCL was given before, as on a GPU, and
-// the host waits for none of it.
+// Trainers on GPUs that share each micro-batch (sharding.sequence); sharded_cuda.test.cc tests other kinds of
+// sharding. They equal, to the bit, one trainer on a GPU that sums over the same blocks of rows and, within
+// the documented bound, one without blocks. As on a GPU, a stream's work waits for NCCL's earlier operations,
+// and the host waits for none.
 // Mutants: test/mutants/csrc-trainer.json.
 #include "sharded_gpus.h"
 
@@ -18,7 +18,7 @@ TrainerConfig in_teams(Stage stage, bool exact, int sequence, int64_t packed_tok
   return config;
 }
 
-/// A model with as many heads of keys and values as of queries, so that up to that many ranks can share them.
+/// A model with as many key/value heads as query heads, so that up to that many ranks can share them.
 ModelConfig many_heads(bool decorated = false) {
   ModelConfig model = small();
   model.kv_heads = model.heads;
@@ -26,7 +26,7 @@ ModelConfig many_heads(bool decorated = false) {
   return model;
 }
 
-/// Sequences of these lengths; only the last token of each is learned from.
+/// A batch of sequences of these lengths; only the last token of each is a loss token.
 Batch of_lengths(std::initializer_list<int> lengths) {
   Batch batch;
   for (const int length : lengths) {
@@ -57,7 +57,8 @@ TEST(two_teams_that_divide_weights_and_compute_layers_again_have_the_bits_of_one
   TrainerConfig config = in_teams(Stage::kParameters, true, 2, 7);
   config.recompute = true;
   const Course solo = run(model, config, supervised(), batch);
-  EXPECT_TRUE(solo.reports[0].micro_batches % 2 == 1);  // one team has none in the last round
+  // an odd number, so that in the last round one team has no micro-batch
+  EXPECT_TRUE(solo.reports[0].micro_batches % 2 == 1);
   for (const Course& course : run_ranks(4, model, config, supervised(), batch)) EXPECT_TRUE(same_course(course, solo));
 }
 
@@ -69,7 +70,7 @@ TEST(a_team_of_four_has_the_bits_of_one_trainer_alone_also_with_fewer_rows_than_
   const Course solo = run(model, config, supervised(), batch);
   EXPECT_EQ(solo.reports[0].micro_batches, 2);
   for (const Course& course : run_ranks(4, model, config, supervised(), batch)) EXPECT_TRUE(same_course(course, solo));
-  const std::vector<Batch> few{of_lengths({3})};  // one rank has no row, two have no loss row
+  const std::vector<Batch> few{of_lengths({3})};  // one rank has no row, and two have no loss row
   const TrainerConfig whole = in_teams(Stage::kParameters, true, 4, 3);
   const Course other = run(model, whole, supervised(), few);
   for (const Course& course : run_ranks(4, model, whole, supervised(), few)) EXPECT_TRUE(same_course(course, other));
@@ -105,8 +106,8 @@ TEST(teams_score_as_one_trainer_does) {
   }
 }
 
-/// Every rank asks the objective about all rows; when it fails on rank 0, rank 1 waits for rank 0 amid the
-/// pass.
+/// Every rank calls the objective for all rows; when it fails on rank 0, rank 1 is waiting for rank 0 within
+/// the pass.
 TEST(an_objective_that_fails_on_one_gpu_amid_a_pass_ends_the_step_for_all) {
   NEEDS_SHIM;
   const ModelConfig model = small();
@@ -135,7 +136,8 @@ TEST(a_gpu_that_goes_away_amid_a_pass_leaves_nobody_waiting) {
   NEEDS_SHIM;
   const ModelConfig model = small();
   const std::vector<Batch> batches = drawn_batches(model);
-  for (const int at : {2, 5}) {  // after weights were compared: the change to heads, and one in the backward
+  // after the comparison of weights: the exchange of rows for heads, and one in the backward
+  for (const int at : {2, 5}) {
     const auto said = gpu_ranks(2, {.breaks = 1, .breaks_at = at}, [&](GpuCommunicator& group, const Stream&, int) {
       run(model, in_teams(Stage::kOptimizer, true, 2, 7), supervised(), batches, &group);
     });

@@ -1,6 +1,6 @@
-// Trainers on GPUs that divide their work, their moments and their gradients: ranks are threads, each with a
-// stream of the fiber shim, over the stand-in for NCCL. They are compared with one trainer on a GPU that
-// divides nothing, and with the CPU's ranks.
+// Trainers on GPUs that divide micro-batches, moments and gradients: each rank is a thread with a stream of
+// the host shim, and a stand-in replaces NCCL. They are compared with one unsharded trainer on a GPU, and
+// with ranks on the CPU.
 // Mutants: test/mutants/csrc-trainer.json.
 #include <cmath>
 #include <cstring>
@@ -30,12 +30,12 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
     config.recompute = stage == Stage::kParameters;
     for (const Course& course : run_ranks(size, model, config, supervised(), batches)) EXPECT_TRUE(same_course(course, solo));
   }
-  // Here only the gradients of micro-batches are added up in another order.
+  // The only difference is the order in which gradients of micro-batches are summed.
   expect_near(solo, run(model, gpu_config(Stage::kNone, false), supervised(), batches));
 }
 
-/// One rank's collectives are copies. Those of layers and moments overlap with other work, in an order that
-/// the shim draws.
+/// With one rank, collectives are copies. Those of layers and moments overlap with other work, in an order
+/// that the shim chooses at random.
 TEST(a_gpu_that_divides_with_nobody_has_the_same_bits_when_its_streams_run_apart) {
   NEEDS_DEVICE;
   const ModelConfig model = small(2);
@@ -61,7 +61,7 @@ TEST(gpus_that_add_up_their_own_first_are_within_the_bound_and_repeat_to_the_bit
   }
 }
 
-/// With one micro-batch and no clipping no sum is left that could have another order.
+/// With one micro-batch and no clipping, no sum is left whose order could differ.
 TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_nothing) {
   NEEDS_SHIM;
   const ModelConfig model = small();
@@ -81,7 +81,7 @@ TEST(where_nothing_is_added_up_gpus_have_the_bits_of_one_trainer_that_divides_no
   }
 }
 
-/// GPUs and CPU agree within the rounding of bf16, by contract/cuda.test.cc's bounds for one trainer.
+/// GPUs and CPU agree within the rounding of bf16, by the bounds of contract/cuda.test.cc for one trainer.
 TEST(gpus_do_what_the_ranks_of_the_cpu_do_within_the_rounding_of_bf16) {
   NEEDS_SHIM;
   const ModelConfig model = small();
@@ -123,9 +123,11 @@ TEST(a_step_that_is_not_finite_changes_nothing_on_any_gpu_and_names_the_sequence
   const ModelConfig model = small();
   Batch infinite = drawn_batches(model)[0], huge;
   infinite.behavior.assign(infinite.tokens.size(), -4.0f);
-  infinite.behavior[size_t(infinite.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();  // in sequence 1
+  // the last token of sequence 1
+  infinite.behavior[size_t(infinite.cu_seqlens[2]) - 1] = -std::numeric_limits<float>::infinity();
   infinite.advantages[1] = -1.0f;
-  // The losses are finite and the gradient overflows: one token each, of ratio 1, at the largest advantage.
+  // The losses are finite and the gradient overflows: sequences of one loss token each, of ratio 1, with the
+  // largest advantage.
   for (const int length : {7, 11, 4}) huge.add(std::vector<int32_t>(infinite.tokens.begin(), infinite.tokens.begin() + length), size_t(length - 1), -3e38f, 1);
   StepOptions o;
   o.lr = 0.01f;
@@ -180,7 +182,7 @@ TEST(a_checkpoint_of_gpus_goes_on_with_any_number_of_them_and_on_the_cpu) {
   }
 }
 
-/// Divided weights are packed and scored as whole ones, also when they were fetched in between.
+/// Sharded weights are packed and scored like unsharded ones, also if they were gathered in between.
 TEST(weights_that_gpus_divide_are_published_and_scored_as_whole_ones) {
   NEEDS_SHIM;
   const ModelConfig model = small(2);

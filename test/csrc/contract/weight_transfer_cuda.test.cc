@@ -1,5 +1,5 @@
-// Weights go from a trainer's GPU to the engines of other GPUs, which get the trainer's packs to the bit and need no other
-// memory. Ranks are threads over the stand-in for NCCL.
+// Transfer of weights from a trainer's GPU to the engines of other GPUs, which get the trainer's packed
+// weights to the bit and need no other memory. Ranks are threads, and a stand-in replaces NCCL.
 #include "trainer/weight_transfer.h"
 
 #include <cstring>
@@ -18,7 +18,7 @@ using trainer::WeightReceiver;
 
 namespace {
 
-constexpr int64_t kBucket = 5000;  // bytes, small enough for many buckets, the last of them shorter
+constexpr int64_t kBucket = 5000;  // in bytes; small enough for many buckets, of which the last is shorter
 
 std::vector<std::byte> contents(const WeightSnapshot& weights) {
   std::vector<std::byte> out(size_t(weights.bytes()));
@@ -43,7 +43,7 @@ Rollouts rollouts_with(const ModelConfig& model, std::shared_ptr<const WeightSna
   return drain(engine);
 }
 
-/// Rank 0 sends a trainer's weights after each of `versions` steps; `check` gets them with what a receiver
+/// Rank 0 sends a trainer's weights after each of `versions` steps; `check` gets them, and what a receiver
 /// committed.
 void transfer(const TrainerConfig& config, int versions,
               const std::function<void(const WeightSnapshot& sent, std::shared_ptr<const WeightSnapshot> got)>& check) {

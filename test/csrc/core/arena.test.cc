@@ -20,7 +20,7 @@ TEST(pieces_are_aligned_disjoint_and_inside) {
     char* piece = static_cast<char*>(arena.take(bytes));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(piece) % 64, 0u);
     EXPECT_TRUE(piece >= previous_end);
-    std::memset(piece, 1, size_t(bytes));  // ASan watches the end of the block
+    std::memset(piece, 1, size_t(bytes));  // the address sanitizer detects writes beyond the end of the block
     previous_end = piece + bytes;
   }
 }

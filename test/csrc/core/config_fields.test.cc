@@ -1,4 +1,4 @@
-// Settings are read or reported; nothing is passed over.
+// ConfigFields: every field of a JSON object is either read or reported as unread.
 #include "core/config_fields.h"
 
 #include "check.h"
@@ -66,7 +66,7 @@ TEST(what_nobody_read_is_reported) {
   fields.boolean("b", false);
   EXPECT_EQ(error_of(Code::kUnsupported, [&] { fields.ignore({"s"}), fields.finish(); }),
             "file: field \"more\" = [1] is not understood and may change the result. Remove it if it does not.");
-  fields.ignore({"s", "more"}), fields.finish();  // null is nothing
+  fields.ignore({"s", "more"}), fields.finish();  // null counts as absent
 }
 
 TEST(problems_are_gathered_where_there_is_a_place_for_them) {
@@ -76,9 +76,9 @@ TEST(problems_are_gathered_where_there_is_a_place_for_them) {
   EXPECT_EQ(fields.integer("s", 5), 5);
   fields.only("x", 1.0);
   EXPECT_EQ(fields.numbers("more").size(), 1u);
-  EXPECT_TRUE(fields.texts("more").empty());  // a number is no text
+  EXPECT_TRUE(fields.texts("more").empty());  // a number is not a text
   EXPECT_EQ(problems.found.size(), 4u);
-  EXPECT_EQ(fields.unread().size(), 2u);  // n and b: null is nothing
+  EXPECT_EQ(fields.unread().size(), 2u);  // n and b; null counts as absent
   EXPECT_TRUE(fields.present("none") && !fields.present("absent"));
   const std::string text = error_of(Code::kConfig, [&] { problems.raise(); });
   for (const char* part : {"4 problems", "absent is missing", "file: s is a string", "x is 0.5", "more"}) {

@@ -1,6 +1,6 @@
-// Control groups of both versions, written out as the kernel shows them.
-// Mutants tried: rounded down, parents not looked at, version 1's controllers not told apart ("cpuset" taken for "cpu"),
-// the largest limit for the smallest. All die.
+// CPU limits of control groups of versions 1 and 2, from files in the kernel's format. Mutants tried: rounded
+// down; parents ignored; version 1's controllers confused ("cpuset" taken for "cpu"); the largest limit
+// instead of the smallest. All die.
 #include "core/cpu_quota.h"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A /proc/self/cgroup and a /sys/fs/cgroup of its own.
+/// Temporary files in place of /proc/self/cgroup and /sys/fs/cgroup.
 struct Machine {
   const fs::path root = fs::temp_directory_path() / ("hone-quota-" + std::to_string(::getpid()));
   explicit Machine(const std::string& groups) { put("groups", groups); }
@@ -34,7 +34,7 @@ struct Machine {
 
 TEST(version_two_counts_quota_over_period_rounded_up) {
   const Machine machine("0::/\n");
-  EXPECT_EQ(machine.quota(), 0);  // no file
+  EXPECT_EQ(machine.quota(), 0);  // there is no file
   const struct { const char* text; int cpus; } cases[] = {
       {"max 100000\n", 0}, {"100000 100000\n", 1}, {"150000 100000\n", 2}, {"20000 100000\n", 1}, {"800000 50000\n", 16}, {"", 0}};
   for (const auto& c : cases) {

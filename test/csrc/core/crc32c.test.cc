@@ -1,4 +1,4 @@
-// CRC-32C against the values that RFC 3720 prints, and its two implementations against each other.
+// CRC-32C against the values that RFC 3720 lists, and its two implementations against each other.
 #include "core/crc32c.h"
 
 #include <algorithm>

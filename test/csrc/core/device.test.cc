@@ -1,6 +1,6 @@
-// Copies, shared arrays and streams: one behaviour on the CPU and on whatever device the process has.
-// Tried mutants, all killed: copy_rows stepping the target by the source's pitch, not comparing sizes; zero one byte
-// short.
+// Copies, shared arrays and streams behave the same on the CPU and on whatever device the process has. Tried
+// mutants, all killed: copy_rows uses the source's pitch for the destination, or does not compare sizes; zero
+// is one byte short.
 #include "core/device.h"
 
 #include <vector>
@@ -16,7 +16,7 @@ using namespace hone::test;
 
 namespace {
 
-/// The CPU, and a GPU if there is one (or the shim's).
+/// The CPU, and a GPU if there is one (a real one or the host shim).
 std::vector<Stream::Backend> backends() {
   std::vector<Stream::Backend> all{Stream::Backend::kCpu};
   if (!query_cuda().devices.empty()) all.push_back(Stream::Backend::kCuda);
@@ -58,7 +58,7 @@ TEST(a_stream_held_by_an_event_starts_after_what_was_recorded) {
       if (backend == Stream::Backend::kCuda) cuda_shim::defer_streams(true);
 #endif
       Event copied(first.stream());
-      copied.hold(second.stream());  // nothing was recorded: holds nothing up
+      copied.hold(second.stream());  // nothing was recorded, so nothing has to wait
       copy(first.stream(), b, a, 4000);
       copied.record(first.stream());
       if (held) copied.hold(second.stream());
@@ -74,7 +74,7 @@ TEST(a_stream_held_by_an_event_starts_after_what_was_recorded) {
 #endif
     }
 #ifdef HONE_CUDA_SHIM
-    EXPECT_TRUE((early > 0) == (backend == Stream::Backend::kCuda));  // deferred streams do part
+    EXPECT_TRUE((early > 0) == (backend == Stream::Backend::kCuda));  // deferred streams do run independently
 #endif
     (void)early;
   }
@@ -130,7 +130,7 @@ TEST(rows_are_copied_between_any_two_strides) {
 TEST(many_rows_are_copied_by_all_threads) {
   ThreadPool pool(3);
   const Stream stream{.pool = &pool};
-  const int64_t rows = 1501, width = 96;  // 576 KB, five chunks
+  const int64_t rows = 1501, width = 96;  // 576 KB, which are five chunks
   const std::vector<float> in = random_floats(rows * 100);
   for (const int64_t from_stride : {96, 100}) {
     for (const int64_t to_stride : {96, 97}) {

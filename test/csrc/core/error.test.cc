@@ -1,4 +1,4 @@
-// Codes have names; messages are formatted whole, however long.
+// Every code has a name; messages are formatted completely, whatever their length.
 #include "core/error.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-// Chunks of a loop: as large as asked for, equal, and as many for every thread.
+// even_grain: chunks are at least as large as requested, equal in size, and equally many for every thread.
 #include "core/even_grain.h"
 
 #include "check.h"
@@ -21,9 +21,9 @@ TEST(threads_share_equal_chunks) {
   ThreadPool pool(2);
   const Stream two{.pool = &pool};
   EXPECT_EQ(even_grain(two, 1024, 341), 512);  // three chunks would take as long as four of 341
-  EXPECT_EQ(even_grain(two, 980, 217), 245);   // 4.5 chunks
+  EXPECT_EQ(even_grain(two, 980, 217), 245);   // chunks of 217 would be 4.5
   EXPECT_EQ(even_grain(two, 6, 2), 3);
-  EXPECT_EQ(even_grain(two, 9, 2), 5);         // four chunks of whole units are three of 3
+  EXPECT_EQ(even_grain(two, 9, 2), 5);         // four chunks of whole units would be three of 3
   EXPECT_EQ(even_grain(two, 1000, 1), 1);
 }
 

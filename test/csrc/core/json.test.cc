@@ -1,4 +1,4 @@
-// The JSON reader against RFC 8259 by hand, and against itself on random values.
+// The JSON parser against examples of RFC 8259, and against its own serialization of random values.
 //
 // Mutants tried: surrogate pair without + 0x10000; depth not counted in arrays; key compared only with
 // its neighbour; leading zero accepted; as_int through a double (9007199254740993 becomes ...992).

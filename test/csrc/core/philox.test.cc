@@ -1,4 +1,4 @@
-// Philox4x32-10 against the three published vectors of Random123 and against the goldens.
+// Philox4x32-10 against the three published vectors of Random123 and against golden data.
 //
 // Mutant tried: 9 rounds, which dies on the published vectors.
 #include "core/philox.h"

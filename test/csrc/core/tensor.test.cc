@@ -1,4 +1,4 @@
-// Views, shape errors and bf16 rounding.
+// Tensor views, shape errors and bf16 rounding.
 #include "core/tensor.h"
 
 #include "check.h"
@@ -20,12 +20,13 @@ std::string message_of(F f) {
   return "";
 }
 
-/// bf16 by definition: of the two neighbours the nearer, a tie to the even mantissa.
+/// Rounds to bf16 by definition: to the nearer of the two neighbours, or in a tie to the one with even
+/// mantissa.
 uint16_t nearest_bf16(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, 4);
   const uint16_t below = uint16_t(bits >> 16), above = uint16_t(below + 1);
-  // Above the largest finite value the next step counts as 2^128.
+  // Above the largest finite value, the next bf16 counts as 2^128.
   const double low = bf16_to_f32(below);
   const double high = std::isinf(bf16_to_f32(above)) ? std::copysign(0x1p128, double(x)) : double(bf16_to_f32(above));
   const double to_low = std::fabs(double(x) - low), to_high = std::fabs(high - double(x));

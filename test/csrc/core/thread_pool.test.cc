@@ -1,4 +1,5 @@
-// Every chunk exactly once, on whichever thread: with helpers, several callers, nested calls, exceptions.
+// ThreadPool runs every chunk exactly once, on any thread: with helper threads, several callers, nested calls
+// and exceptions.
 //
 // Mutants tried: a throwing chunk that leaves the unclaimed ones uncounted (an_exception hangs); no join
 // (the_caller_waits hangs); an occupied core not counted (an_occupied_core).
@@ -18,7 +19,7 @@ using namespace hone::test;
 
 namespace {
 
-/// Visits per index; a plain int per element, so that TSan sees two threads on one chunk.
+/// Counts visits per index in a plain int, so that the thread sanitizer detects two threads on one chunk.
 bool visits_each_once(ThreadPool& pool, int64_t n, int64_t grain) {
   std::vector<int> visits(size_t(n), 0);
   pool.parallel_for(n, grain, [&](int64_t begin, int64_t end) {
@@ -68,7 +69,7 @@ TEST(helpers_take_part) {
   ThreadPool pool(2);
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<bool> helped{false};
-  // Two chunks that wait for each other: ends only if another thread takes one of them.
+  // Two chunks that wait for each other end only if another thread takes one of them.
   pool.parallel_for(2, 1, [&](int64_t, int64_t) {
     if (std::this_thread::get_id() != caller) helped = true;
     while (!helped) std::this_thread::yield();
@@ -89,7 +90,8 @@ TEST(the_caller_waits_for_a_chunk_that_a_helper_runs) {
       }
       helper_inside = true;
       while (!caller_ended) std::this_thread::yield();
-      for (int i = 0; i < 100; ++i) std::this_thread::yield();  // time for a caller that does not wait
+      // gives a caller that does not wait time to return
+      for (int i = 0; i < 100; ++i) std::this_thread::yield();
       helper_ended = true;
     });
     EXPECT_TRUE(helper_ended.load());
@@ -117,7 +119,7 @@ TEST(more_callers_than_slots_run_inline) {
   std::vector<std::thread> callers;
   for (int c = 0; c < 24; ++c) {
     callers.emplace_back([&] {
-      // All 24 are inside a call at the same time: eight of them found no slot.
+      // All 24 threads are inside a call at the same time, so that eight of them found no free slot.
       std::atomic<bool> counted{false};
       pool.parallel_for(2, 1, [&](int64_t, int64_t) {
         if (!counted.exchange(true)) ++inside;
@@ -184,7 +186,7 @@ TEST(a_pool_can_be_destroyed_at_once_idle_or_after_work) {
 TEST(an_occupied_core_keeps_helpers_away_from_it) {
   ThreadPool pool(2);
   std::atomic<bool> stop{false}, ready{false};
-  // The pool has two cores' worth of threads; the other caller says that it fills one.
+  // The pool has two threads for two cores; the other caller declares that it occupies one.
   std::thread other([&] {
     const ThreadPool::Occupied busy(&pool);
     const ThreadPool::Occupied again(&pool), nothing(nullptr);
@@ -196,7 +198,8 @@ TEST(an_occupied_core_keeps_helpers_away_from_it) {
   std::atomic<int> elsewhere{0};
   for (int repeat = 0; repeat < 20; ++repeat) {
     pool.parallel_for(8, 1, [&](int64_t, int64_t) {
-      for (int i = 0; i < 50; ++i) std::this_thread::yield();  // time for a helper that should not come
+      // gives a helper thread, which should not take a chunk, time to do so
+      for (int i = 0; i < 50; ++i) std::this_thread::yield();
       elsewhere += std::this_thread::get_id() != caller;
     });
   }

@@ -1,5 +1,6 @@
-// Well-formed UTF-8 against a decoder that knows only bit patterns, over every pair of bytes and random strings.
-// Mutants tried: overlong E0 accepted; one U+FFFD per byte instead of per maximal part; tail of 3 bytes not looked at.
+// UTF-8 validation against a decoder that only knows bit patterns, for every pair of bytes and random
+// strings. Mutants tried: overlong E0 accepted; one U+FFFD per byte instead of per maximal part; tail of 3
+// bytes not looked at.
 #include "core/utf8.h"
 
 #include "check.h"
@@ -11,7 +12,8 @@ using namespace hone::test;
 
 namespace {
 
-/// Length of the sequence at the start by decoding it and encoding the result again; 0 if that is not the same.
+/// Length of the sequence at the start of `text`, found by decoding it and encoding the result again; 0 if
+/// that gives other bytes.
 int length_by_round_trip(std::string_view text) {
   const uint8_t a = uint8_t(text[0]);
   const int n = a < 0x80 ? 1 : a >> 5 == 6 ? 2 : a >> 4 == 14 ? 3 : a >> 3 == 30 ? 4 : 0;

@@ -1,4 +1,4 @@
-// Which buffers are refused, and in which words.
+// Which buffers a collective refuses, and the error messages.
 #include "dist/buffers.h"
 
 #include "outcomes.h"

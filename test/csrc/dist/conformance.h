@@ -300,8 +300,8 @@ inline void an_abort_wakes_a_wait_for_a_rank_that_does_not_call(const Ranks& ran
   const auto said = ranks(2, kPatient * 10, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(8, 1.0f);
     check_collectives(group, 2);
-    if (rank == 1) return woken.await();  // keeps its communicator, since destroying it would also wake the
-                                          // other rank
+    // keeps its communicator, since destroying it would also wake the other rank
+    if (rank == 1) return woken.await();
     std::thread other([&] {
       std::this_thread::sleep_for(kHasty);
       group.abort("enough");

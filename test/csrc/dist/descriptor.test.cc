@@ -1,4 +1,4 @@
-// Which object owns a descriptor, and when it is closed.
+// Descriptor: which object owns a file descriptor, and when it is closed.
 #include "dist/descriptor.h"
 
 #include <fcntl.h>

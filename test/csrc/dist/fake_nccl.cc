@@ -1,5 +1,5 @@
-// A stand-in for libnccl.so.2 whose ranks are threads of one process. It really moves the data, when the last rank has
-// called, and fails on demand. It exports only the functions that the communicator uses.
+// A stand-in for libnccl.so.2 whose ranks are threads of one process. It moves the data when the last rank
+// has called, and fails when a test asks for it. It exports only the functions that the communicator uses.
 #include "fake_nccl.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ using namespace hone::test;
 namespace hone::dist {
 struct NcclComm {
   std::shared_ptr<Group> group;
-  int rank = 0, next = 0;         // next: the number of the next operation of all ranks
-  std::map<Members, int> with{};  // and of the next one that only these members make
+  int rank = 0, next = 0;         // next: number of the next operation of all ranks
+  std::map<Members, int> with{};  // number of the next operation that only these members make
   int polls_left = 0;
   bool joining = true, finalizing = false;
   NcclResult error = kNcclSuccess;
@@ -37,7 +37,8 @@ class Fake final : public hone::test::FakeNccl {
   std::mutex mutex;
   hone::test::Faults faults;
   std::map<std::string, std::shared_ptr<Group>> groups;  // by id
-  std::map<NcclComm_t, bool> comms;                      // alive -> a thread is inside
+  // for each live communicator, whether a thread is inside a call
+  std::map<NcclComm_t, bool> comms;
   Streams streams;
   int made = 0, aborted = 0, polled = 0, misused = 0;
   std::function<void(const std::function<void()>&)> reach = [](const std::function<void()>& move) { move(); };
@@ -65,7 +66,7 @@ class Fake final : public hone::test::FakeNccl {
         if (streams.goes_on(stream)) return;
       }
       if (polls > 10) std::this_thread::sleep_for(std::chrono::microseconds(50));
-      if (polls > 1'200'000) std::abort();  // after a minute: a rank does not come
+      if (polls > 1'200'000) std::abort();  // after about a minute: a rank does not arrive
     }
   }
   int live() override { return locked(int(comms.size())); }
@@ -73,8 +74,8 @@ class Fake final : public hone::test::FakeNccl {
   int polls() override { return locked(polled); }
   int misuses() override { return locked(misused); }
 
-  /// Refuses what the real library forbids, else runs f with the lock. `busy`: f may run amid work in
-  /// progress.
+  /// Refuses calls that the real library forbids; otherwise calls f with the lock held. `busy`: f may be
+  /// called while an operation is in progress.
   template <class F>
   NcclResult call(NcclComm_t comm, bool busy, F f) {
     {
@@ -86,7 +87,7 @@ class Fake final : public hone::test::FakeNccl {
       }
       found->second = true;
     }
-    std::this_thread::yield();  // a thread that enters now is caught
+    std::this_thread::yield();  // gives a second thread time to enter, which is then detected
     const std::lock_guard lock(mutex);
     comms[comm] = false;
     return f();
@@ -173,7 +174,8 @@ thread_local OpenGroup open_group;
 
 NcclResult transfer(bool send, const void* data, size_t count, NcclDataType type, int peer, NcclComm_t comm,
                     void* stream) {
-  if (open_group.depth == 0) return kNcclInvalidUsage;  // a send outside of a group could wait for its peer forever
+  // outside of a group a send could wait for its peer forever
+  if (open_group.depth == 0) return kNcclInvalidUsage;
   open_group.comm = comm;
   open_group.stream = stream;
   open_group.part.transfers.push_back({send, static_cast<char*>(const_cast<void*>(data)), count * bytes_of(type), peer});

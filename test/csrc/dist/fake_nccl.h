@@ -8,8 +8,8 @@ namespace hone::test {
 /// Faults to inject; set before the ranks' threads start. -1: no rank has the fault.
 struct Faults {
   int version = 22703;
-  int init_polls = 0, enqueue_polls = 0, finalize_polls = 0;  // number of polls for which an operation is "in
-                                                              // progress"
+  // number of polls for which an operation is "in progress"
+  int init_polls = 0, enqueue_polls = 0, finalize_polls = 0;
   int init_hangs = -1;             // rank whose initialisation never ends, although all ranks have called
   int init_fails = -1;             // rank whose initialisation is refused at once
   int finalize_hangs = -1;

@@ -1,4 +1,4 @@
-// Messages of different lengths, also empty ones, reach every rank completely.
+// gather_bytes: messages of different lengths, including empty ones, reach every rank completely.
 #include "dist/gather_bytes.h"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace hone;
 
-/// The last of three ranks; the other two have already sent `first` and `second`.
+/// A communicator for the last of three ranks, where the other two have already sent `first` and `second`.
 class Third final : public dist::Communicator {
  public:
   Third(std::string first, std::string second) : said_{std::move(first), std::move(second)} {}

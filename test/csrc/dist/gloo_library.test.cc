@@ -1,4 +1,4 @@
-// Opens a library that exists, one that does not, and one of another version.
+// Opening hone_gloo.so: a library that exists, one that does not, and one of another version.
 #include "dist/gloo_library.h"
 
 #include "gloo_ranks.h"

@@ -1,5 +1,5 @@
-// The conformance suite over processes and TCP, and processes that die or stop. It forks, so nothing before
-// it may make a thread.
+// The conformance tests over processes and TCP, and processes that are killed or stopped. These tests fork,
+// so no thread may be started before them.
 #include "dist/gloo_transport.h"
 
 #include "gloo_ranks.h"
@@ -14,7 +14,8 @@ using namespace hone::test;
 
 namespace {
 
-/// What three processes say when rank 1 is killed `after` a time, between or within collectives of n numbers.
+/// What three ranks report when rank 1's process is killed after the time `after`, between or within
+/// collectives of n numbers.
 std::vector<std::string> killed(milliseconds after, milliseconds timeout, int64_t n) {
   return gloo_processes(3, timeout, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(static_cast<size_t>(n), 1.0f);
@@ -37,14 +38,15 @@ std::vector<std::string> killed(milliseconds after, milliseconds timeout, int64_
   });
 }
 
-/// The address that `blob`'s rank listens on.
+/// The address at which the rank that prepared `blob` listens.
 sockaddr_storage address_in(const std::string& blob) {
   sockaddr_storage address;
   std::memcpy(&address, blob.data() + blob.find('\n') + 1, sizeof(address));
   return address;
 }
 
-/// What rank 0 of two says when the other connects as it should, and then sends `bytes` as no rank would.
+/// What rank 0 of two reports when the other rank connects correctly and then sends `bytes`, which no rank
+/// would send.
 std::string told(const std::string& bytes) {
   const auto said = processes(2, [&](int rank) {
     if (rank == 0) {
@@ -67,7 +69,8 @@ std::string told(const std::string& bytes) {
                          std::memcpy(&theirs[0], prepared[0].data() + prepared[0].find('\n') + 1, sizeof(theirs[0]));
                          const auto reached = sockets->connect(theirs, std::chrono::steady_clock::now() + kPatient);
                          EXPECT_EQ(write(reached[0].get(), bytes.data(), bytes.size()), ssize_t(bytes.size()));
-                         for (char word; read(reached[0].get(), &word, 1) != 0;) {  // until rank 0 closes
+                         // until rank 0 closes the connection
+                         for (char word; read(reached[0].get(), &word, 1) != 0;) {
                            if (errno != EAGAIN) break;
                            usleep(1000);
                          }
@@ -83,7 +86,7 @@ CONFORMANCE(gloo_processes)
 
 TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
   const std::pair<int64_t, int> when[] = {{16, 30}, {4 << 20, 30}, {4 << 20, 45}, {4 << 20, 60}, {4 << 20, 75}};
-  for (const auto& [n, after] : when) {  // n: numbers in a collective, after: milliseconds
+  for (const auto& [n, after] : when) {  // n: numbers in a collective; after: milliseconds
     const auto start = std::chrono::steady_clock::now();
     const auto said = killed(milliseconds(after), kPatient * 10, n);
     EXPECT_TRUE(std::chrono::steady_clock::now() - start < kPatient * 10);
@@ -93,8 +96,8 @@ TEST(a_process_that_is_killed_shows_at_the_others_long_before_the_time_out) {
 }
 
 TEST(a_process_that_stops_is_given_up_at_the_time_out_and_learns_of_it_when_it_goes_on) {
-  // A sibling does not know its process id, so a child of the stopped process wakes it once the others have
-  // given up.
+  // A sibling does not know the stopped process's id, so a child of that process wakes it once the other
+  // ranks have given up.
   const Word given_up[2];
   const auto said = gloo_processes(3, kHasty * 3, [&](dist::Communicator& group, int rank) {
     std::vector<float> x(64, 1.0f);
@@ -126,7 +129,8 @@ TEST(unknown_peers_neither_end_a_rank_nor_take_the_place_of_one) {
     return ProcessRank{[=] { return (*transport)->prepare(); }, [=, &met](const std::vector<std::string>& prepared) {
                          const sockaddr_storage own = address_in((*transport)->prepare()[rank == 0 ? 1 : 0]);
                          const auto before = unknown_peers(own);
-                         std::thread amid([&] {  // unknown peers, while rank 2 keeps the others waiting
+                         // unknown peers connect while rank 2 keeps the others waiting
+                         std::thread amid([&] {
                            if (rank == 2) return;
                            for (int round = 0; round < 4; ++round) unknown_peers(own);
                            met[rank].say();
@@ -155,7 +159,7 @@ TEST(what_a_rank_cannot_have_sent_ends_the_connection_and_no_process) {
 }
 
 TEST(sockets_are_closed_in_programs_that_a_rank_starts) {
-  // Otherwise a rank that died would look alive as long as its child runs.
+  // Otherwise a rank that has ended would seem alive as long as its child runs.
   const auto said = gloo_processes(2, kPatient * 10, [](dist::Communicator& group, int rank) {
     std::vector<float> x(64, 1.0f);
     check_collectives(group, 3);

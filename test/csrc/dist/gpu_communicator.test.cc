@@ -1,4 +1,5 @@
-// Which group a call goes to, when NCCL's group is formed, and that both end together.
+// GpuCommunicator: which group runs a call, when NCCL's group is set up, and that both groups are closed and
+// aborted together.
 #include "dist/gpu_communicator.h"
 
 #include "gpu_ranks.h"
@@ -36,10 +37,11 @@ TEST(what_lies_on_hosts_goes_over_hosts_and_nccl_is_formed_when_it_is_needed) {
         EXPECT_TRUE(apart == swapped);
       };
       everything({});
-      group.wait(gpu);  // there is nothing to wait for
+      group.wait(gpu);  // returns, since there is nothing to wait for
       EXPECT_EQ(fake().live(), 0);
       std::vector<float> x(static_cast<size_t>(size)), y = x;
-      EXPECT_THROWS(group.team_all_to_all(gpu, view(x), view(y), size), Code::kState);  // a team cannot form the group
+      // team_all_to_all cannot set up NCCL's group
+      EXPECT_THROWS(group.team_all_to_all(gpu, view(x), view(y), size), Code::kState);
       EXPECT_EQ(fake().live(), 0);
       everything(gpu);
       EXPECT_TRUE(fake().live() > 0);

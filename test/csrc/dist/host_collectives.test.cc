@@ -1,4 +1,5 @@
-// The collectives, run without a queue's thread: trees of every shape, and what labels compare.
+// HostCollectives without a queue's thread: broadcast trees of every shape, and which differences of labels
+// are detected.
 #include "dist/host_collectives.h"
 
 #include "conformance.h"

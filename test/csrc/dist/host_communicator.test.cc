@@ -1,4 +1,4 @@
-// The conformance suite over threads of one process, and faults at the worst moments.
+// The conformance tests over threads of one process, and faults at critical moments.
 #include "dist/host_communicator.h"
 
 #include "conformance.h"

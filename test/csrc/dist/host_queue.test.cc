@@ -1,4 +1,4 @@
-// Jobs run in order; how one that throws is reported; when the transport is left.
+// HostQueue: jobs run in order; how a job that throws is reported; when the transport leaves the group.
 #include "dist/host_queue.h"
 
 #include <atomic>
@@ -87,7 +87,7 @@ TEST(an_abort_waits_for_the_job_that_runs_before_it_lets_anybody_go) {
   queue.submit("job", [&] {
     begun = true;
     while (!transport.interrupted) std::this_thread::yield();
-    EXPECT_EQ(transport.left.load(), 0);  // the job may still read and write
+    EXPECT_EQ(transport.left.load(), 0);  // not left, because the job may still read and write
     done = true;
     fail(Code::kAborted, "interrupted");
   });

@@ -1,5 +1,5 @@
-// What collectives compute, compared with plain loops, and what each state allows. nccl_group.test.cc tests
-// what happens when things go wrong.
+// NcclCommunicator: results of collectives compared with plain loops, and which calls each state allows.
+// nccl_group.test.cc tests faults.
 #include "dist/nccl_communicator.h"
 
 #include <set>
@@ -137,7 +137,7 @@ TEST(buffers_that_do_not_fit_are_refused_and_the_group_stays_ready) {
 
 namespace {
 
-/// The codes that the calls throw in one state.
+/// The error codes that each call throws in the communicator's current state.
 std::set<std::string> answers(NcclCommunicator& group) {
   std::vector<float> x(2), y(4);
   const Stream stream;

@@ -1,5 +1,5 @@
-// Ranks that hang, vanish, fail or are aborted: every wait ends, no communicator is left open, and no call was one that NCCL
-// forbids.
+// NcclGroup when ranks hang, vanish, fail or are aborted: every wait ends, no communicator stays open, and no
+// call is one that NCCL forbids.
 #include <atomic>
 
 #include "ranks.h"
@@ -44,7 +44,7 @@ TEST(a_rank_that_does_not_call_is_given_up_at_the_time_out) {
     std::vector<float> x(8, 1.0f);
     if (rank == 1) {
       while (failed == 0) std::this_thread::yield();
-      return;  // without a collective
+      return;  // ends without a collective
     }
     group.all_reduce(stream, view(x), ReduceOp::kSum);
     const std::string end = outcome([&] { group.wait(stream); });
@@ -54,7 +54,7 @@ TEST(a_rank_that_does_not_call_is_given_up_at_the_time_out) {
   });
   EXPECT_TRUE(has(said[0], "COLLECTIVE wait: rank 0 of 2: no end within 60 ms"));
   EXPECT_EQ(said[1], std::string("ok"));
-  EXPECT_EQ(fake().aborts(), 2);  // by the rank that failed, and by the other's destructor
+  EXPECT_EQ(fake().aborts(), 2);  // one by the rank that failed, one by the other rank's destructor
 }
 
 TEST(a_rank_that_is_gone_shows_at_the_others_as_a_remote_error) {
@@ -138,7 +138,8 @@ TEST(abort_while_an_operation_is_in_flight_ends_the_wait_at_once) {
       return;
     }
     first = &group;
-    std::vector<float> x(1 << 12, 1.0f);  // freed at the exit, after which the library must not access it
+    // freed when the function exits, after which the library must not access it
+    std::vector<float> x(1 << 12, 1.0f);
     group.all_reduce(stream, view(x), ReduceOp::kSum);
     other = std::thread([&] {
       while (fake().polls() < 20) std::this_thread::yield();
@@ -193,7 +194,8 @@ TEST(whatever_goes_wrong_when_everybody_ends_and_nothing_is_left) {
       group.abort("the buffers go");
       if (kind == 0) EXPECT_EQ(end, std::string("ok"));
     });
-    for (const std::string& text : said) {  // a rank that was still joining when another left has its own message
+    // a rank that was still joining when another left has its own message
+    for (const std::string& text : said) {
       EXPECT_TRUE(text == "ok" || (kind != 0 && has(text, "COLLECTIVE initialise: ")));
     }
   }

@@ -1,4 +1,4 @@
-// A handle releases what it holds once, and reports what NCCL said.
+// NcclHandle releases its communicator once, and reports NCCL's messages.
 #include "dist/nccl_handle.h"
 
 #include "ranks.h"

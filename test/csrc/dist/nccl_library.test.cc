@@ -1,4 +1,5 @@
-// NCCL is opened by name: its capabilities are listed, and what is missing is named with the next command.
+// NcclLibrary: opens NCCL by name and lists its capabilities; errors say what is missing and which command to
+// run.
 #include "dist/nccl_library.h"
 
 #include <dlfcn.h>

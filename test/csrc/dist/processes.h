@@ -69,8 +69,8 @@ struct ProcessRank {
   std::function<std::string(const std::vector<std::string>& prepared)> body;
 };
 inline std::vector<std::string> processes(int size, const std::function<ProcessRank(int rank)>& make) {
-  signal(SIGPIPE, SIG_IGN);  // as in Node: writing to a process that has ended is an error and does not end
-                             // this process
+  // as in Node: writing to a process that has ended is an error and does not end this process
+  signal(SIGPIPE, SIG_IGN);
   std::vector<Pipe> up(static_cast<size_t>(size)), down(static_cast<size_t>(size));
   std::vector<pid_t> children;
   for (int rank = 0; rank < size; ++rank) {
@@ -78,8 +78,8 @@ inline std::vector<std::string> processes(int size, const std::function<ProcessR
     const pid_t child = fork();
     if (child == 0) {
       failures() = 0;
-      for (int other = 0; other < size; ++other) {  // closes the other ranks' ends, since a pipe would
-                                                    // otherwise stay open after its writer ended
+      // closes the other ranks' ends, since a pipe would otherwise stay open after its writer ended
+      for (int other = 0; other < size; ++other) {
         if (other != rank) up[size_t(other)].close_writing();
         down[size_t(other)].close_writing();
       }

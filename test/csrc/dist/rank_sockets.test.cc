@@ -1,4 +1,4 @@
-// Ranks, here threads, that find one another among unknown peers.
+// RankSockets: ranks (here threads) connect to one another, while unknown peers connect too.
 #include "dist/rank_sockets.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ std::string connects(const Group& group, int rank, milliseconds within = kPatien
   return outcome([&] { group[size_t(rank)]->connect(invited(group, rank), std::chrono::steady_clock::now() + within); });
 }
 
-/// Checks that what is written at either end of the connection arrives at the other.
+/// Checks that what is written at either end of the connection arrives at the other end.
 void expect_joined(const dist::Descriptor& one, const dist::Descriptor& other) {
   for (const auto& [from, to] : {std::pair(one.get(), other.get()), std::pair(other.get(), one.get())}) {
     EXPECT_EQ(write(from, &from, sizeof(from)), ssize_t(sizeof(from)));
@@ -84,7 +84,8 @@ TEST(unknown_peers_before_and_meanwhile_are_closed_without_an_answer) {
   std::vector<UnknownPeer> before = unknown_peers(address_of(*group[0])), amid;
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
-  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());  // rank 0 runs
+  // rank 0 is running
+  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());
   amid = unknown_peers(address_of(*group[0]));
   EXPECT_EQ(connects(group, 1), std::string("ok"));
   waits.join();
@@ -112,7 +113,8 @@ TEST(who_says_the_secret_in_pieces_is_a_rank_and_who_says_it_again_is_not) {
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
   UnknownPeer first(address_of(*group[0]), std::string(secret.data(), 5), UnknownPeer::Then::kStays);
-  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());  // rank 0 has read 5
+  // rank 0 has read 5
+  EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());
   first.says(std::string(secret.data() + 5, 27));
   const RankSockets::Secret& answer = group[1]->invitation(0).secret;
   EXPECT_EQ(first.hears(32), std::string(answer.data(), answer.size()));
@@ -140,7 +142,7 @@ TEST(who_is_gone_is_named_at_once) {
 TEST(a_rank_that_hangs_up_is_called_again_and_what_another_answers_is_no_answer) {
   const Group group = group_of(2);
   Invitations theirs = invited(group, 1);
-  theirs[0].secret.fill('x');  // rank 0 takes it for an unknown peer each time
+  theirs[0].secret.fill('x');  // rank 0 treats it as an unknown peer each time
   std::string said;
   std::thread waits([&] { said = connects(group, 0, kHasty * 2); });
   const std::string end = outcome([&] { group[1]->connect(theirs, std::chrono::steady_clock::now() + kHasty); });

@@ -1,4 +1,4 @@
-// A group of one rank: every collective returns what it was given.
+// SoloCommunicator: in a group of one rank every collective returns its input.
 #include "dist/solo_communicator.h"
 
 #include <functional>

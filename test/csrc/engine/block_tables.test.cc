@@ -1,5 +1,5 @@
-// Which rows block tables give out, and their contents. Tried mutants, all killed: a row's pages written at the start of
-// the table; a closed row not given out again; a row closed twice.
+// BlockTables: which rows it assigns, and their contents. Tried mutants, all killed: a row's pages written at
+// the start of the table; a closed row not assigned again; a row closed twice.
 #include "engine/block_tables.h"
 
 #include <set>

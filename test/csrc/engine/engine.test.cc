@@ -1,6 +1,6 @@
-// The engine's promises, on a small random network. Tried mutants, all killed: the sample key built from the
-// row index; the new token's position one off; new weights taken while a prompt is half prefilled; an abort that
-// is not reported; oldest_kv taken from the newest version; the cache not scrubbed after non-finite weights.
+// The engine's guarantees on a small random network. Tried mutants, all killed: the sample key built from row
+// indices; the new token's position off by one; new weights taken while a prompt is partly prefilled; an
+// abort not reported; oldest_kv from the newest version; the KV cache not zeroed after non-finite weights.
 #include "engine/engine.h"
 
 #include <algorithm>
@@ -131,7 +131,7 @@ TEST(attempts_of_one_prompt_equal_requests_of_one_attempt) {
     EXPECT_TRUE(same_rollout(together.at({load.requests[0].id, a}), apart.at({uint64_t(a), 0})));
     all_equal = all_equal && together.at({load.requests[0].id, a}).tokens == together.at({load.requests[0].id, 0}).tokens;
   }
-  EXPECT_TRUE(!all_equal);  // the key tells attempts apart
+  EXPECT_TRUE(!all_equal);  // attempts differ, because the sample key includes the attempt
 }
 
 TEST(another_run_seed_samples_other_tokens) {
@@ -184,7 +184,7 @@ TEST(weights_swap_in_flight_and_tokens_say_so) {
   StepOutput step;
   Rollouts all;
   for (const Request& r : load.requests) engine.submit(r);
-  EXPECT_TRUE(!engine.step(step));  // no weights yet
+  EXPECT_TRUE(!engine.step(step));  // there are no weights yet
   for (uint32_t version = 1; version <= 12; ++version) {
     engine.set_weights(random_weights(load.model, version, version));
     engine.step(step);
@@ -200,7 +200,7 @@ TEST(weights_swap_in_flight_and_tokens_say_so) {
   }
   for (const auto& [who, r] : all) {
     EXPECT_TRUE(std::is_sorted(r.versions.begin(), r.versions.end()));
-    // A sequence's oldest keys are its prompt's, computed by the version that drew its first token.
+    // A sequence's oldest keys are its prompt's, computed with the version that sampled its first token.
     for (const uint32_t oldest : r.oldest_kv) EXPECT_EQ(oldest, r.versions.front());
   }
   EXPECT_TRUE(engine.stats().weight_swaps >= 5 && engine.stats().weight_swap_seconds > 0);
@@ -222,7 +222,7 @@ TEST(a_prompt_is_never_prefilled_with_two_versions) {
   const Rollouts rest = drain(engine);
   EXPECT_EQ(rest.at({1, 0}).versions.front(), 1u);
   EXPECT_EQ(rest.at({1, 0}).versions.back(), 2u);
-  EXPECT_EQ(rest.at({2, 0}).versions.front(), 2u);  // it started only after the engine had taken version 2
+  EXPECT_EQ(rest.at({2, 0}).versions.front(), 2u);  // started after the engine had switched to version 2
 }
 
 TEST(the_newest_pending_version_wins) {
@@ -342,7 +342,7 @@ TEST(counters_add_up) {
   for (const auto& [who, r] : drain(engine)) tokens += int64_t(r.tokens.size());
   const EngineStats s = engine.stats();
   EXPECT_EQ(s.prefill_tokens, prompt);
-  EXPECT_EQ(s.decode_tokens, tokens - attempts);  // each attempt's first token comes from the prompt's last row
+  EXPECT_EQ(s.decode_tokens, tokens - attempts);  // attempts' first tokens come from the prompt's last row
   EXPECT_EQ(s.finished, attempts);
   EXPECT_NEAR(s.prefill_seconds + s.decode_seconds, s.busy_seconds, 1e-9);
 }
@@ -366,7 +366,7 @@ TEST(requests_that_cannot_run_are_refused_at_submit) {
   Request good = load.requests[0];
   good.prompt.assign(40, 1), good.count = 2, good.max_tokens = 25;
   engine.submit(good);
-  EXPECT_THROWS(engine.submit(good), Code::kConfig);  // id in use
+  EXPECT_THROWS(engine.submit(good), Code::kConfig);  // the id is in use
 }
 
 TEST(configurations_that_cannot_work_are_refused) {

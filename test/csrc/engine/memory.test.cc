@@ -1,5 +1,5 @@
-// The memory that an engine is predicted to take, against what the arenas of a real one hold after work, to
-// the byte.
+// The predicted memory of an engine, compared to the byte with what the arenas of a real engine hold after it
+// has worked.
 #include "engine/memory.h"
 
 #include "check.h"
@@ -34,7 +34,7 @@ EngineConfig small_engine(Stream::Backend device) {
   return config;
 }
 
-/// A tiny model with sizes that a GPU takes.
+/// A tiny model with sizes that GPU kernels support.
 model::ModelConfig gpu_model() {
   model::ModelConfig model = test::tiny_config();
   model.width = 40, model.head_dim = 16, model.mlp_width = 56, model.vocabulary = 64;
@@ -74,7 +74,7 @@ TEST(on_a_gpu_it_takes_its_pages_and_weights_too_and_no_more_rows_than_said) {
   const engine::EngineBytes planned = engine::engine_bytes(model, config, 1);
   const auto snapshot = model::snapshot_bytes(device.stream(), model, DType::kBF16);
   const int64_t held = Arena::live_bytes(Memory::kDevice) - before, whole = planned.key_values + planned.scratch + snapshot.tensors();
-  EXPECT_TRUE(held <= whole && held > whole - 64 * 1024);  // buckets that no step used take nothing
+  EXPECT_TRUE(held <= whole && held > whole - 64 * 1024);  // buckets that no step has used take no memory
 }
 
 }  // namespace

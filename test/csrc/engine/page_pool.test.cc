@@ -19,7 +19,7 @@ model::ModelConfig tiny() {
   return c;
 }
 
-/// Fills page p of every layer with values that name page and layer.
+/// Fills page p of every layer with values that identify page and layer.
 void fill(const PagePool& pool, int32_t page, float mark) {
   for (int64_t l = 0; l < 3; ++l) {
     const kernels::KvPages layer = pool.layer(l);
@@ -109,7 +109,7 @@ TEST(copy_save_and_load_move_every_layer_bit_for_bit) {
     pool.load(0, saved.data());
     fill(pool, 2, 300);
     EXPECT_TRUE(equal_pages(pool, 0, 2));
-    EXPECT_TRUE(equal_pages(pool, 1, 3));  // neighbours untouched
+    EXPECT_TRUE(equal_pages(pool, 1, 3));  // neighbouring pages are unchanged
   }
 }
 

@@ -20,7 +20,7 @@ model::ModelConfig tiny() {
   return c;
 }
 
-/// Fills a page with numbers that encode its owner and their place.
+/// Fills a page with numbers that encode its owner and their index.
 void fill(PagePool& pool, int32_t page, int32_t owner) {
   for (int32_t layer = 0; layer < kLayers; ++layer) {
     for (int32_t i = 0; i < kKvHeads * kWidth * kHeadDim; ++i) {

@@ -1,4 +1,5 @@
-// Which sequences lose pages to which; scheduler.test.cc drives the same code at random.
+// Preemption: which sequences lose pages to which; scheduler.test.cc tests the same code with random
+// workloads.
 #include "engine/preemption.h"
 
 #include "check.h"
@@ -11,7 +12,7 @@ using namespace hone::engine;
 
 namespace {
 
-/// Three requests with one running attempt and two pages each, in a cache of six pages.
+/// Three requests, each with one running attempt and two pages, in a KV cache of six pages.
 struct Full : PrefillWorld {
   explicit Full(uint32_t first_version = 0) : PrefillWorld(8, 6, 100) {
     for (Group** g : {&a, &b, &c}) {
@@ -52,7 +53,8 @@ TEST(an_older_request_keeps_its_pages) {
 
 TEST(who_waits_for_a_version_goes_before_the_youngest) {
   Full w(2);
-  EXPECT_TRUE(w.preemption.make_room(1, *w.c, &w.c->members[0], 1));  // a gives way, though it is the oldest
+  // request a loses pages although it is the oldest, because it waits for a version
+  EXPECT_TRUE(w.preemption.make_room(1, *w.c, &w.c->members[0], 1));
   EXPECT_TRUE(!w.a->members[0].resident() && w.b->members[0].resident() && w.c->members[0].resident());
 }
 

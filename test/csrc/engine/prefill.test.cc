@@ -1,4 +1,5 @@
-// Which prompts are started and how many of their rows a step has; scheduler.test.cc tests the same code at random.
+// Prefill: which prompts are started, and how many of their rows a step has; scheduler.test.cc tests the same
+// code with random workloads.
 #include "engine/prefill.h"
 
 #include "check.h"

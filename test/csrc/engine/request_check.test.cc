@@ -43,15 +43,16 @@ bool passes(const Request& r, const EngineConfig& c = config_of()) {
 }  // namespace
 
 TEST(pages_count_the_keys_that_are_written_and_the_partial_page_kept_aside) {
-  Request r = good();  // 20 + 20 - 1 = 39 keys: 3 pages, and one kept aside
+  Request r = good();  // 20 + 20 - 1 = 39 keys need 3 pages, and one page is kept for a copy
   EXPECT_TRUE(passes(r));
-  r.max_tokens = 29;  // 48 keys: still 3 pages
+  r.max_tokens = 29;  // 48 keys still need 3 pages
   EXPECT_TRUE(passes(r));
-  r.max_tokens = 30;  // 49 keys: 4 pages, and the copy: one too many
+  r.max_tokens = 30;  // 49 keys need 4 pages, and one for a copy: one more than there are
   EXPECT_TRUE(!passes(r));
   r.count = 1;  // no other attempt needs a copy of the partial page
   EXPECT_TRUE(passes(r));
-  r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;  // the prompt ends with a full page, so no copy is kept
+  // the prompt ends with a full page, so no page is kept for a copy
+  r.prompt.assign(32, 1), r.count = 2, r.max_tokens = 33;
   EXPECT_TRUE(passes(r));
   r.max_tokens = 34;
   EXPECT_TRUE(!passes(r));

@@ -1,5 +1,6 @@
-// Counts and contents of pages while sequences are resumed and swapped out; scheduler.test.cc tests the same code at
-// random. Tried mutants, all killed: the needed pages without that of the next row; shared pages saved for every member.
+// Residency: numbers and contents of pages while sequences are resumed and swapped out; scheduler.test.cc
+// tests the same code with random workloads. Tried mutants, all killed: the needed pages without that of the
+// next row; shared pages saved for every member.
 #include "engine/residency.h"
 
 #include "check.h"
@@ -21,7 +22,7 @@ struct World {
   PagePool pool{tiny(), 32, 16};
   Residency residency{pool, 4, 256};
 
-  /// A prefilled group whose members have one token each.
+  /// A prefilled group whose sequences have one token each.
   Group prefilled(int32_t prompt, int32_t count) {
     Request r;
     r.prompt.assign(size_t(prompt), 1);
@@ -71,7 +72,7 @@ TEST(full_pages_are_shared_and_the_partial_one_is_copied) {
     EXPECT_EQ(w.marked(s.pages[2]), 102.0f);
   }
   EXPECT_TRUE(g.members[0].pages[2] != g.members[1].pages[2]);
-  EXPECT_EQ(g.members[2].pages[2], partial);  // the last member takes the original
+  EXPECT_EQ(g.members[2].pages[2], partial);  // the last sequence takes the original page
   EXPECT_EQ(g.prompt_pages.size(), size_t(2));
   EXPECT_EQ(w.pool.references(g.prompt_pages[0]), 4);
 }
@@ -157,7 +158,7 @@ TEST(every_attempt_begins_with_the_state_of_its_prompt_and_keeps_its_own_without
   residency.begin_prompt(g);
   EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
   g.recurrent = {1, 2, 3};
-  residency.abandon_prompt(g);  // what was computed is gone
+  residency.abandon_prompt(g);  // drops what was computed
   residency.begin_prompt(g);
   EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
   g.recurrent = {4, 5, 6};

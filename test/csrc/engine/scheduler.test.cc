@@ -1,8 +1,8 @@
-// Tests the scheduler without a network: each row writes a mark at its position in its page, and checks that its
-// block table leads to the marks of its own history. Tried mutants, all killed: the partial prompt page shared
-// instead of copied; private pages restored one page off; the prompt's pages not saved; no preemption inside a
-// group; a sequence that waits for its planned version keeps its slot; older sequences that only keep pages not
-// resumed when the last running one is preempted.
+// Tests the scheduler without a network: each row writes a mark at its position in its page, and checks that
+// its block table leads to the marks of its own history. Tried mutants, all killed: the partial prompt page
+// shared instead of copied; private pages restored one page off; the prompt's pages not saved; no preemption
+// within a group; a sequence that waits for its planned version keeps its slot; older sequences that only
+// keep pages not resumed when the last running one is preempted.
 #include "engine/scheduler.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ EngineConfig config_of(int32_t running, int32_t pages, int32_t step_tokens) {
   return c;
 }
 
-/// A scheduler, its pool, and a stand-in for the step that marks pages instead of computing.
+/// A scheduler, its page pool, and a step that writes marks to pages instead of computing.
 struct World {
   explicit World(const EngineConfig& c) : config(c), pool(tiny(), c.pages, c.page_tokens), scheduler(c, pool) {}
 
@@ -91,7 +91,7 @@ struct World {
   PagePool pool;
   Scheduler scheduler;
   uint64_t next_id = 1;
-  std::map<std::pair<uint64_t, int32_t>, int32_t> lengths;  // tokens by request, attempt
+  std::map<std::pair<uint64_t, int32_t>, int32_t> lengths;  // number of tokens by request and attempt
   std::map<std::pair<uint64_t, int32_t>, std::vector<uint32_t>> versions;
 };
 
@@ -143,13 +143,15 @@ TEST(a_page_is_kept_for_every_sequence_that_runs) {
   w.submit(20, 1, 30);
   w.step(), w.step();
   w.submit(17, 1, 5);
-  const std::vector<Piece>& pieces = w.scheduler.schedule(1, true);  // the second prompt waits: both free pages are kept
+  // the second prompt waits, because both free pages are reserved
+  const std::vector<Piece>& pieces = w.scheduler.schedule(1, true);
   EXPECT_TRUE(pieces.size() == 1 && pieces[0].sequence != nullptr);
 
   World attempts(config_of(4, 3, 64));
   attempts.submit(16, 3, 5);
   attempts.step(), attempts.step();
-  EXPECT_EQ(attempts.scheduler.running(), int64_t(1));  // the last page is kept for the one that runs
+  // the last page is reserved for the sequence that runs
+  EXPECT_EQ(attempts.scheduler.running(), int64_t(1));
 }
 
 TEST(more_attempts_than_slots_run_one_after_the_other) {
@@ -239,7 +241,7 @@ TEST(random_load_always_finishes_and_leaks_nothing) {
         Group& victim = *groups[size_t(random_int(0, int64_t(groups.size()) - 1))];
         Sequence& s = victim.members[size_t(random_int(0, victim.request.count - 1))];
         if (s.unfinished()) {
-          wanted[victim.request.id] = -1;  // its attempts no longer all get there
+          wanted[victim.request.id] = -1;  // not all of its attempts reach their end any more
           w.scheduler.end(s);
         }
       }

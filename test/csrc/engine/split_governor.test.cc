@@ -1,6 +1,6 @@
-// When the governor splits steps over threads. Tried mutants, all killed: the balance not capped (a long good time pays
-// for any number of bad steps), the wait not doubled, the first step's time kept, windows that may lose, a wait never
-// forgotten, steps counted that wake the helpers.
+// SplitGovernor: when steps are split over threads. Tried mutants, all killed: the balance not limited (a
+// long good time pays for any number of bad steps); the pause not doubled; the first step's time kept;
+// windows that may lose; a pause never shortened again; steps counted that wake the helper threads.
 #include "engine/split_governor.h"
 
 #include "check.h"
@@ -11,7 +11,8 @@ using hone::engine::SplitGovernor;
 
 namespace {
 
-/// Runs n steps of 64 rows on a machine where a row costs 1 alone and `split_cost` when split. Returns time spent.
+/// Runs n steps of 64 rows on a machine where a row costs 1 unsplit and `split_cost` split. Returns the time
+/// spent.
 double run(SplitGovernor& governor, int n, double split_cost, int* split_steps = nullptr) {
   double total = 0;
   for (int i = 0; i < n; ++i) {
@@ -42,7 +43,7 @@ TEST(the_price_of_one_thread_is_learnt_first_and_a_slow_start_is_not_believed) {
   EXPECT_TRUE(governor.split());
   int split = 0;
   run(governor, 200, 1.5, &split);
-  EXPECT_TRUE(split < 36);  // five tries of seven steps
+  EXPECT_TRUE(split < 36);  // five attempts of seven steps
 }
 
 TEST(a_core_that_is_never_free_costs_a_few_percent_at_most) {
@@ -72,7 +73,8 @@ TEST(the_other_core_is_used_again_when_it_comes_free) {
 TEST(a_core_that_comes_for_moments_does_not_pay_for_the_time_it_is_gone) {
   SplitGovernor governor;
   double spent = 0;
-  for (int i = 0; i < 2000; ++i) spent += run(governor, 8, 0.5) + run(governor, 24, 1.24);  // 1.055 on average
+  // 1.055 on average
+  for (int i = 0; i < 2000; ++i) spent += run(governor, 8, 0.5) + run(governor, 24, 1.24);
   EXPECT_TRUE(spent < 1.01 * 64 * 32 * 2000);
 }
 

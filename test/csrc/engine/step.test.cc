@@ -1,6 +1,6 @@
-// How rows are cut into chunks must not show in any bit: the same rows in one step or in many, before or
-// after a long prompt chunk, with one thread or two, with small weights or large. Tried mutant, killed: a
-// chunk's samples all taken from its first row.
+// Dividing rows into chunks must not change any bit: the same rows in one step or in several, before or after
+// a long prompt chunk, with one thread or two, with small weights or large. Tried mutant, killed: a chunk's
+// samples all taken from its first row.
 #include "engine/step.h"
 #include "engine/step_device.h"
 
@@ -16,7 +16,7 @@ using namespace hone::test;
 
 namespace {
 
-/// Weights above the size that lets threads share rows; the layers stay cheap.
+/// A model whose weights are large enough that threads divide rows, with small layers.
 model::ModelConfig large_head() {
   model::ModelConfig c = small_decoder();
   c.vocabulary = 110000;
@@ -100,7 +100,7 @@ TEST(rows_and_samples_follow_the_pieces) {
                                           {&group, nullptr, group.request.prompt.data(), 2, 0, 3, 0},
                                           {&group, nullptr, group.request.prompt.data() + 2, 2, 2, 3, 2}};
   rows.lay_out(pieces, 77);
-  rows.lay_out(pieces, 77);  // nothing is left from the first call
+  rows.lay_out(pieces, 77);  // nothing of the first call remains
   EXPECT_TRUE((rows.ids == std::vector<int32_t>{41, 5, 6, 7, 8}));
   EXPECT_TRUE((rows.positions == std::vector<int32_t>{5, 0, 1, 2, 3}));
   EXPECT_TRUE((rows.table_rows == std::vector<int32_t>{7, 3, 3, 3, 3}));

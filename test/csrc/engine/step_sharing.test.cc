@@ -1,6 +1,7 @@
-// How StepSharing divides a step among threads (by rows, or op by op) on machines where the ways have different costs.
-// Mutants tried, all killed: rows recorded as ops, ops learning from steps by rows, ops tried first, a way never tried,
-// every layer said to fit the cache, the number of threads ignored.
+// StepSharing: how a step is divided among threads (by rows, or in ops) on machines where the ways have
+// different costs. Mutants tried, all killed: rows recorded as ops; ops learning from steps divided by rows;
+// ops tried first; a way never tried; every layer counted as fitting the cache; the number of threads
+// ignored.
 #include "engine/step_sharing.h"
 
 #include "check.h"
@@ -11,7 +12,7 @@ using namespace hone::engine;
 
 namespace {
 
-/// Seconds that a row takes with each way of sharing.
+/// Seconds per row for each way of dividing a step.
 struct Prices {
   double alone, rows, ops;
 };
@@ -46,7 +47,7 @@ TEST(rows_are_shared_while_a_layer_fits_the_cache_and_each_thread_has_enough) {
       EXPECT_EQ(sharing_ways(middle, rows, threads).rows, rows >= 4 * threads);
       EXPECT_TRUE(sharing_ways(middle, rows, threads).ops);
     }
-    for (const WeightBytes& weights : {small, middle, large}) {  // there is no thread to share with
+    for (const WeightBytes& weights : {small, middle, large}) {  // with one thread there is nothing to divide
       EXPECT_TRUE(!sharing_ways(weights, rows, 1).rows && !sharing_ways(weights, rows, 1).ops);
     }
   }
@@ -77,7 +78,7 @@ TEST(the_ops_are_judged_by_what_one_thread_takes_not_by_what_sharing_rows_took) 
 }
 
 TEST(a_way_that_a_step_does_not_allow_is_never_taken) {
-  StepSharing free, busy;  // `free` has learnt that rows are best, `busy` that ops are
+  StepSharing free, busy;  // `free` has learnt that rows are fastest, `busy` that ops are
   run(free, kBoth, {1.0, 0.55, 0.7}, 1000);
   run(busy, kBoth, {1.0, 1.3, 0.7}, 1000);
   EXPECT_EQ(run(free, kOpsOnly, {1.0, 0.1, 0.6}, 1000).of(Sharing::kRows), 0);

@@ -14,7 +14,7 @@ namespace {
 // Tried mutants, all killed by the brute-force comparison: restart at 0 instead of at the border; only the first
 // string matched; state reset at each token.
 
-/// Index of the token whose bytes complete the first match, or -1.
+/// Index of the token whose bytes complete the first match of any stop string; -1 if there is none.
 int first_match(const std::vector<std::string>& stops, const std::vector<std::string>& tokens) {
   const StopMatcher matcher(stops);
   StopMatcher::State state = matcher.start();

@@ -28,7 +28,7 @@ TEST(an_older_version_may_be_pushed_when_nothing_is_planned) {
   WeightQueue queue;
   queue.push(version(7));
   queue.advance({});
-  queue.push(version(2));  // as after loading an older checkpoint
+  queue.push(version(2));  // an older version, as after loading an older checkpoint
   EXPECT_TRUE(queue.advance({}));
   EXPECT_EQ(queue.current()->version, 2u);
 }
@@ -52,7 +52,7 @@ TEST(with_plans_versions_are_taken_in_order_up_to_the_one_needed) {
   for (const uint32_t v : {1u, 2u, 3u, 4u}) queue.push(version(v));
   EXPECT_TRUE(queue.advance(2u));
   EXPECT_EQ(queue.current()->version, 2u);
-  EXPECT_TRUE(!queue.advance(2u));  // 2 is still needed
+  EXPECT_TRUE(!queue.advance(2u));  // version 2 is still needed
   EXPECT_TRUE(queue.advance(4u));
   EXPECT_EQ(queue.current()->version, 4u);
 }

@@ -1,15 +1,15 @@
-// Packed and paged attention against f64 sums, their gradient against central differences, and the rule
-// that a row's bits do not depend on packing, paging, batch, prefill split or threads.
+// Packed and paged attention against f64 sums, their gradient against central differences, and the rule that
+// a row's bits do not depend on packing, paging, batch, prefill split or threads.
 //
-// Mutants tried, each killed by the tests named: rows of a tile given one key more, or less (matches_f64);
-// window one longer (matches_f64); window's first block unmasked (matches_f64); the triangle of a tile
-// skipped, or started one key late (matches_f64, paged); either split state merged without rescaling
-// (matches_f64); tile's triangle kept in a split that is not the last (gradient, paged); lanes past the last
-// key unmasked (matches_f64, NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key
-// tile's rows taken from the panel's start instead of its block, or cut 15 rows short of a window (gradient);
-// a panel that begins at its own split, or leaves out a tile's last one (matches_f64); keys and values cut instead of
-// rounded (bf16 pages); grouped heads decoded as if each had its key head, normaliser off by 1e-5 in the paged op only, a key
-// written to a wrong lane (paged).
+// Mutants tried, each killed by the tests named: one key too many or too few for rows of a tile, a window one
+// too long, a window's first block unmasked (matches_f64); the triangle of a tile skipped or started one key
+// late (matches_f64, paged); either split's state merged without rescaling (matches_f64); a tile's triangle
+// applied in a split that is not the last (gradient, paged); lanes beyond the last key unmasked (matches_f64,
+// NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key tile's rows taken from the
+// wrong start, or cut 15 rows short of a window (gradient); a panel that starts at its own split, or omits a
+// tile's last one (matches_f64); keys and values truncated instead of rounded (bf16 pages); grouped heads
+// decoded as if each had its own key head, the normaliser off by 1e-5 in the paged op only, a key written to
+// a wrong lane (paged).
 #include "kernels/attention.h"
 
 #include <algorithm>
@@ -38,10 +38,10 @@ const Shape kShapes[] = {
     {{18}, 1, 1, 256},
     {{640, 30}, 1, 1, 18},
     {{560}, 1, 1, 8, 530},
-    {{700}, 1, 1, 8, 100},  // windows of neighbouring rows that begin in two splits
+    {{700}, 1, 1, 8, 100},  // windows of neighbouring rows that start in different splits
 };
 
-/// A batch of sequence s of `p` alone.
+/// A batch of only sequence s of `p`.
 Packed alone(const Packed& p, size_t s) {
   Packed one({{p.shape.lengths[s]}, p.shape.heads, p.shape.kv_heads, p.shape.head_dim, p.shape.window});
   const auto part = [&](const std::vector<float>& x, int64_t stride) {
@@ -58,10 +58,10 @@ bool same(const std::vector<float>& whole, int64_t offset, const std::vector<flo
   return same_bits(whole.data() + offset, part.data(), int64_t(part.size()));
 }
 
-/// The cache of one layer with NaN wherever nothing was written, and tables of shuffled page ids.
+/// The KV cache of one layer, NaN wherever nothing was written, and block tables of shuffled page ids.
 struct Cache {
   KvPages pages;
-  std::vector<float> keys, values;  // sized for f32; read as bf16, the halves are NaN too
+  std::vector<float> keys, values;  // sized for f32; read as bf16, both halves are NaN too
   std::vector<int32_t> tables;
   int64_t table_width = 0;
 
@@ -84,13 +84,13 @@ struct Cache {
   TensorView table_view(int64_t rows) const { return i32(tables.data(), {rows, table_width}); }
 };
 
-/// Rows to run in one call: gathered q, k and v, and the rows' sequences and positions.
+/// Rows for one call: q, k and v, and the rows' sequences and positions.
 struct Rows {
   std::vector<float> q, k, v, out;
   std::vector<int32_t> sequence, position;
 };
 
-/// Decodes all sequences through the cache in random chunks of random sequences; out is [T, H, D].
+/// Runs all sequences through the cache in random chunks of random sequences; returns out [T, H, D].
 std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_rows, const Stream& stream,
                              DType storage = DType::kF32) {
   Cache cache(p, page_tokens, storage);
@@ -131,7 +131,8 @@ std::vector<float> run_paged(const Packed& p, int64_t page_tokens, int64_t most_
 
 }  // namespace
 
-// The tolerance covers two f32 chains, of D and of up to 640 terms below 1, and exp to 2e-7.
+// The tolerance covers two f32 sums (of D terms, and of up to 640 terms below 1), and an error of exp of
+// 2e-7.
 TEST(forward_matches_f64) {
   for (const Shape& shape : kShapes) {
     Packed p(shape);
@@ -210,8 +211,8 @@ TEST(a_sequence_has_the_same_bits_alone_packed_and_on_two_threads) {
   });
 }
 
-// For any prefill split, rows per call, page size and table; unwritten cache memory is NaN and must not show.
-// Pages of bf16 give what packed attention gives on keys and values rounded to bf16.
+// Holds for any prefill split, rows per call, page size and table; NaN in unwritten cache memory must have no
+// effect. Pages of bf16 give the result of packed attention on keys and values rounded to bf16.
 TEST(paged_equals_packed_to_the_bit) {
   each_isa([] {
     for (const Shape& shape : kShapes) {
@@ -315,7 +316,7 @@ TEST(large_scores_do_not_overflow) {
     std::vector<double> out;
     for (int64_t t : {0, 300, 599}) {
       reference_row(p, t, 0, &out);
-      // Scores near 1000 carry f32 errors of 1e-4, which the softmax turns into relative errors of the same size.
+      // Scores near 1000 have f32 errors of 1e-4, which the softmax turns into relative errors of that size.
       for (int64_t d = 0; d < 16; ++d) EXPECT_NEAR(p.out[size_t(t * 16 + d)], out[size_t(d)], 2e-3);
     }
   });

@@ -1,4 +1,4 @@
-// The merge of attention states against the sums over both sets of keys.
+// Merging attention states, compared with the sums over both sets of keys.
 #include "kernels/attention_state.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// y = a x + b y against f64, in place, and with what was in y ignored when b is 0.
+// y = a x + b y against f64, also in place, and with y's old value ignored if b is 0.
 #include "kernels/axpby.h"
 
 #include "each_isa.h"

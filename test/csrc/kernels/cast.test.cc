@@ -1,4 +1,4 @@
-// Casts between f32 and bf16 against the rounding written out, for strided rows.
+// Casts between f32 and bf16 against rounding by definition, for strided rows.
 //
 // Mutants tried, killed: the source's stride used for the target; rounding towards zero.
 #include "kernels/cast.h"

@@ -1,4 +1,5 @@
-// Columns in parts and back, against plain loops. Mutants: test/mutants/csrc-kernels.json.
+// Splitting columns into parts and joining them, against plain loops. Mutants:
+// test/mutants/csrc-kernels.json.
 #include "kernels/columns.h"
 
 #include <cstring>
@@ -35,16 +36,20 @@ TEST(columns_that_do_not_fit_their_parts_are_refused) {
   };
   const TensorView whole = f32(x.data(), {4, 8}), parts = f32(x.data(), {2, 16});
   split_columns({}, {.whole = whole, .widths = {4, 2, 2}, .parts = parts});
-  refused(whole, {4, 2}, parts);                                            // two columns are in no group
-  refused(whole, {5, 3}, parts);                                            // odd groups cannot be halved
-  refused(whole, {8, 0}, parts);                                            // a group of no columns
+  refused(whole, {4, 2}, parts);                                            // two columns belong to no group
+  // groups of odd width cannot be halved
+  refused(whole, {5, 3}, parts);
+  refused(whole, {8, 0}, parts);                                            // a group without columns
   refused(whole, {}, parts);
-  refused(whole, {2, 2, 2, 2}, parts);                                      // more groups than a kernel takes
-  refused(whole, {8}, f32(x.data(), {2, 12}));                              // parts hold fewer rows
+  // more groups than a kernel supports
+  refused(whole, {2, 2, 2, 2}, parts);
+  // parts have memory for fewer rows
+  refused(whole, {8}, f32(x.data(), {2, 12}));
   refused(whole, {8}, f32(x.data(), {0, 16}));
   refused(whole, {8}, {x.data(), DType::kBF16, {2, 16}});
   refused({wide.data(), DType::kF64, {4, 8}}, {8}, {wide.data(), DType::kF64, {2, 16}});
-  split_columns({}, {.whole = f32(x.data(), {0, 8}), .widths = {8}, .parts = f32(x.data(), {2, 0})});  // nothing to move
+  // an empty matrix
+  split_columns({}, {.whole = f32(x.data(), {0, 8}), .widths = {8}, .parts = f32(x.data(), {2, 0})});
 }
 
 }  // namespace kernels_columns_test

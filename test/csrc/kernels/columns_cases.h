@@ -14,8 +14,8 @@ struct ColumnCase {
   DType dtype;
   int64_t rows, parts;
   std::vector<int64_t> widths;
-  int64_t gap, rows_of_part;  // gap: elements between rows of the whole; a part has memory for rows_of_part
-                              // rows
+  // gap: elements between rows of the whole; a part has memory for rows_of_part rows
+  int64_t gap, rows_of_part;
 
   int64_t width() const {
     int64_t sum = 0;

@@ -39,8 +39,8 @@ inline Batch drawn_batch(const model::ModelConfig& config, int sequences, uint64
 inline TrainerConfig config_of(Sharding::Stage stage, bool exact, int64_t packed_tokens = 24) {
   TrainerConfig config;
   config.packed_tokens = packed_tokens;
-  config.optimizer.gradient_clip = 0.05f;  // smaller than every gradient norm here, so that clipping has an
-                                           // effect
+  // smaller than every gradient norm here, so that clipping has an effect
+  config.optimizer.gradient_clip = 0.05f;
   config.optimizer.weight_decay = 0.01f;
   config.sharding = {stage, exact};
   return config;

@@ -1,4 +1,5 @@
-// Launches and what the fiber shim must catch: each broken kernel here is a bug that a GPU would answer with garbage.
+// Kernel launches, and faults that the host shim must detect: on a GPU each broken kernel here would return
+// garbage.
 #include "core/cuda/launch.cuh"
 #include "core/device.h"
 
@@ -16,7 +17,7 @@ __global__ void index_kernel(int* out, int width) {
   if (x < width) out[y * width + x] = 1000 * y + x;
 }
 
-/// Rotates a block's values by one through shared memory; the faults are switched on one at a time.
+/// Rotates a block's values by one through shared memory; `Broken` selects one fault.
 template <int Broken>
 __global__ void rotate_kernel(const float* in, float* out) {
   __shared__ float values[64];
@@ -36,7 +37,8 @@ __global__ void dynamic_kernel(float* out, int n, int at) {
   if (threadIdx.x == 0) out[blockIdx.x] = values[n - 1];
 }
 
-/// A lane that leaves, parts from the others, or is not in its own mask, while the warp exchanges values.
+/// Exchanges values within a warp; `Broken` selects a fault: a lane exits, takes another branch, or is not in
+/// its own mask.
 template <int Broken>
 __global__ void lanes_kernel(int* out) {
   const int lane = threadIdx.x;
@@ -47,7 +49,7 @@ __global__ void lanes_kernel(int* out) {
   out[lane] = got;
 }
 
-/// Static and dynamic shared memory; the last of both.
+/// Uses static and dynamic shared memory, up to the last element of each.
 __global__ void both_kernel(float* out, int n) {
   HONE_DYNAMIC_SHARED(float, values);
   __shared__ float fixed[32];
@@ -78,7 +80,7 @@ TEST(an_urgent_stream_goes_before_others) {
   int later = 0, sooner = 0;
   cuda::check(cudaStreamGetPriority(static_cast<cudaStream_t>(batch.stream().handle), &later), "test");
   cuda::check(cudaStreamGetPriority(static_cast<cudaStream_t>(urgent.stream().handle), &sooner), "test");
-  EXPECT_TRUE(sooner < later);  // CUDA's numbers fall as priority rises
+  EXPECT_TRUE(sooner < later);  // a lower number is a higher priority in CUDA
 }
 
 TEST(static_and_dynamic_shared_memory_together_may_exceed_what_a_launch_has_unasked) {
@@ -92,7 +94,7 @@ TEST(static_and_dynamic_shared_memory_together_may_exceed_what_a_launch_has_unas
 
 namespace {
 
-/// Whether rotate_kernel<Broken> gives its specification's result.
+/// Whether rotate_kernel<Broken> gives the correct result.
 template <int Broken>
 bool rotates() {
   const std::vector<float> values = random_floats(4 * 64);
@@ -138,7 +140,7 @@ TEST(the_shim_names_threads_that_part_at_a_barrier) {
   const std::string early = fault_of([] { rotates<1>(); }), apart = fault_of([] { rotates<2>(); });
   EXPECT_TRUE(says(early, "thread 63 has left the kernel"));
   EXPECT_TRUE(says(apart, "threads part") && says(apart, "launch.test.cu"));
-  EXPECT_TRUE(rotates<0>());  // and goes on
+  EXPECT_TRUE(rotates<0>());  // the shim continues to work
 }
 
 TEST(the_shim_names_lanes_that_are_missing_from_an_exchange) {
@@ -173,7 +175,7 @@ TEST(the_shim_refuses_launches_that_a_device_would_refuse_or_misread) {
   EXPECT_TRUE(says(fault_of([&] { HONE_LAUNCH(dynamic_kernel, 1, 1025, 4, s, to, 1, 0); }), "1025 threads"));
 }
 
-// The runtime remembers an error until it is asked for it, and the next launch asks.
+// The runtime stores an error until it is queried; the next launch queries it.
 TEST(a_launch_that_a_gpu_refuses_does_not_spoil_the_next) {
   NEEDS_DEVICE;
   if (on_shim()) SKIP("a GPU only");

@@ -1,4 +1,4 @@
-// What a launch may use without asking: 48 KiB, static and dynamic shared memory together.
+// How much shared memory a launch may use without opting in to more: 48 KiB, static and dynamic together.
 #include "core/cuda/shared_bytes.h"
 
 #include "check.h"
@@ -9,7 +9,7 @@ using namespace hone::cuda;
 
 TEST(static_and_dynamic_bytes_are_added_up) {
   EXPECT_TRUE(!exceeds_plain_shared(0, 49152) && exceeds_plain_shared(0, 49153));
-  // The sums of RMSNorm's backward beside 32 values of block_sum: widths 12256 and 12264.
+  // The sums of RMSNorm's backward, besides the 32 values of block_sum, at widths 12256 and 12264.
   EXPECT_TRUE(!exceeds_plain_shared(128, 12256 * 4) && exceeds_plain_shared(128, 12264 * 4));
 }
 

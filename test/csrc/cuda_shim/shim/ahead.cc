@@ -1,6 +1,6 @@
-// Kernels that begin before the one in front of them has ended. The two kernels' threads do not run side by
-// side: the one in front has ended, and memory is put back to its state before it until a thread has to wait
-// for its end.
+// Kernels that start before the preceding kernel has ended. The threads of the two kernels do not run
+// concurrently: the preceding kernel has already ended, and memory is reset to its state before that kernel
+// until a thread has to wait for its end.
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kPiece = 256;  // bytes of a piece that is compared at once
+constexpr size_t kPiece = 256;  // bytes that are compared at a time
 
 std::atomic<bool> ahead{std::getenv("HONE_SHIM_AHEAD") != nullptr};
 

@@ -1,5 +1,5 @@
-// The kind of device that the shim stands for, the launches that it would refuse, and the shim's random
-// numbers.
+// The kind of device that the shim emulates, the launches that such a device would refuse, and the shim's
+// random numbers.
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>

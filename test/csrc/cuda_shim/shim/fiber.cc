@@ -10,7 +10,8 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__x86_64__) && !defined(HONE_SHIM_UCONTEXT)
-#define HONE_SHIM_SWITCH 1  // some 20 times as fast as swapcontext, which makes a system call for the signal mask
+// some 20 times as fast as swapcontext, which makes a system call for the signal mask
+#define HONE_SHIM_SWITCH 1
 #else
 #include <ucontext.h>
 #endif
@@ -18,8 +19,9 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages cost nothing
-[[maybe_unused]] constexpr size_t kLastFrames = 1024;     // frames of main() and yield(), never left
+constexpr size_t kStack = 256 * 1024, kGuardPage = 4096;  // untouched pages take no memory
+// bytes of the frames of main() and yield(), which are never left
+[[maybe_unused]] constexpr size_t kLastFrames = 1024;
 
 thread_local Fiber* running = nullptr;
 void* host_context = nullptr;
@@ -27,7 +29,7 @@ void* host_context = nullptr;
 }  // namespace
 
 #if defined(HONE_SHIM_SWITCH)
-// Saves the registers that a function must preserve and the stack pointer, and continues on another stack.
+// Saves the stack pointer and the registers that a function must preserve, and continues on another stack.
 extern "C" void hone_shim_switch(void** save, void* to);
 asm(R"(
 .text
@@ -81,12 +83,13 @@ Fiber::~Fiber() {
 void Fiber::start(const std::function<void()>* entry) {
   entry_ = entry;
 #if defined(HONE_SHIM_ASAN)
-  const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;  // all if a fault cut frames short
+  // the whole stack if a fault has abandoned frames
+  const size_t left = std::exchange(ended_, false) ? kLastFrames : kStack;
   __asan_unpoison_memory_region(stack_ + kStack - left, left);
 #endif
 #if defined(HONE_SHIM_SWITCH)
-  // Six registers, the address to return to, and main()'s own return address, never used: the stack looks as
-  // after a call.
+  // Six registers, the return address, and main()'s own return address, which is never used: the stack looks
+  // as it does after a call.
   auto* top = reinterpret_cast<void**>(stack_ + kStack);
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(&Fiber::main);
@@ -142,7 +145,7 @@ void Fiber::tell_sanitizer([[maybe_unused]] const void* bottom, [[maybe_unused]]
 }  // namespace hone::cuda_shim
 
 #if defined(HONE_SHIM_ASAN)
-// The compiler calls this before a function that does not return; -Wl,--wrap replaces it.
+// The compiler calls this function before one that does not return; the linker option --wrap replaces it.
 extern "C" void __real___asan_handle_no_return();
 extern "C" void __wrap___asan_handle_no_return() {
   hone::cuda_shim::Fiber::before_throw();

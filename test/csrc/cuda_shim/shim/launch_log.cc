@@ -1,4 +1,4 @@
-// The log of launches, in order.
+// The log of kernel launches and copies, in order.
 #include <algorithm>
 
 #include "shim/machine_state.h"

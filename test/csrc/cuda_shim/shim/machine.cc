@@ -17,7 +17,8 @@
 namespace hone::cuda_shim {
 namespace {
 
-/// Mostly both are the same literal: comparing characters took a third of the time under ASan.
+/// Compares pointers first, since most often both are the same literal: comparing characters took a third of
+/// the time under the address sanitizer.
 bool same_text(const char* a, const char* b) { return a == b || !std::strcmp(a, b); }
 
 std::string place(const Thread& t) {
@@ -34,7 +35,7 @@ void wait(State state, const char* what, const char* file, int line) {
   me.line = line;
 }
 
-/// Makes `block` the current one: static shared memory and asynchronous units are its own from here on.
+/// Makes `block` the current block: static shared memory and asynchronous units are then those of that block.
 void enter_block(int block) {
   Machine& m = machine();
   if (block == m.block) return;
@@ -63,7 +64,8 @@ bool can_run(const Thread& t) {
 /// Number of warps in a block.
 int block_warps() { return (machine().count + 31) / 32; }
 
-/// Runs each ready lane of a warp, counted over the cluster, once in a drawn order. Returns whether one ran.
+/// Runs each ready lane of a warp (numbered over the cluster) once, in random order. Returns whether any lane
+/// ran.
 bool run_warp(int warp) {
   Machine& m = machine();
   const int warps = block_warps(), first = warp % warps * 32;
@@ -81,7 +83,7 @@ bool run_warp(int warp) {
   return ran;
 }
 
-/// A lane that `t` waits for but that will never come.
+/// A lane that `t` waits for and that will never arrive.
 const Thread& absentee(const Thread& t) {
   Machine& m = machine();
   for (int i = 0; i < 32; ++i) {
@@ -91,21 +93,22 @@ const Thread& absentee(const Thread& t) {
   return t;
 }
 
-/// A lane of t's own warp.
+/// A lane of t's warp.
 Thread& lane_of(const Thread& t, int lane) { return machine().thread(t.block, t.warp() * 32 + lane); }
 
-/// t's warp; the machine's warps are those of the whole cluster.
+/// t's warp; the machine's list has the warps of the whole cluster.
 Warp& warp_of(const Thread& t) { return machine().warps[size_t(t.block * block_warps() + t.warp())]; }
 
-/// Whether the block has every lane of the mask in the thread's warp.
+/// Whether the thread's warp has every lane of the mask.
 bool reaches(const Thread& t, unsigned mask) { return t.warp() * 32 + int(std::bit_width(mask)) <= machine().count; }
 
-/// Whether both wait in the same collective, for the same lanes.
+/// Whether both threads wait in the same collective, for the same lanes.
 bool same_call(const Thread& a, const Thread& b) {
   return a.mask == b.mask && a.line == b.line && same_text(a.file, b.file) && same_text(a.what, b.what);
 }
 
-/// Collects what each lane in me.mask handed in. False if one is still to arrive, a Fault if one never will.
+/// Collects what each lane in me.mask has passed. Returns false if a lane has not arrived yet; a Fault if one
+/// never will.
 bool gather(const Thread& me, void** lanes) {
   Machine& m = machine();
   bool all = true;
@@ -132,7 +135,7 @@ bool somebody_waits_until() {
                      [](const auto& t) { return t->state == State::kUntil; });
 }
 
-/// Called when every thread of the block waits or is done. Returns the state they share, or faults.
+/// Called when every thread of the block waits or has ended. Returns the state that they share, or faults.
 State agreed_state(int block) {
   Machine& m = machine();
   const Thread& first = m.thread(block, 0);
@@ -157,9 +160,9 @@ void open_block(int block) {
   for (int i = 0; i < m.count; ++i) m.thread(block, i).state = State::kReady;
 }
 
-/// Called when no thread can run. Lets one block go on that waits at its own barrier or has not begun, so
-/// that blocks drift as far apart as they may; if there is none, all blocks, which must wait at the cluster's
-/// barrier. False when all are done.
+/// Called when no thread can run. Lets one block continue that waits at its own barrier or has not begun, so
+/// that blocks drift apart as far as possible. If there is none, lets all blocks continue, which must be
+/// waiting at the cluster's barrier. Returns false when all blocks have ended.
 bool open_barriers() {
   Machine& m = machine();
   std::vector<int> may_go;
@@ -186,7 +189,7 @@ bool open_barriers() {
   return true;
 }
 
-/// Does one piece of some block's asynchronous work; false if there is none.
+/// Completes one asynchronous copy or product of some block; returns false if there is none.
 bool some_async_step() {
   Machine& m = machine();
   const int start = m.cluster() == 1 ? 0 : int(next_random() % uint64_t(m.cluster()));
@@ -197,8 +200,8 @@ bool some_async_step() {
   return false;
 }
 
-/// Called when no block can run further ahead: ends the kernel in front. A block that has not begun may begin
-/// before that.
+/// Called when no block can run further ahead: shows the writes of the preceding kernel. Before that, a block
+/// that has not begun may begin.
 bool end_of_predecessor() {
   Machine& m = machine();
   if (!m.ahead) return false;
@@ -237,7 +240,7 @@ void begin_cluster(uint3 first) {
   }
 }
 
-/// Runs the blocks of the cluster whose first block is given.
+/// Runs the cluster whose first block is `first`.
 void run_cluster(uint3 first) {
   begin_cluster(first);
   if (!machine().in_front.empty()) show_in_front(true);
@@ -246,7 +249,7 @@ void run_cluster(uint3 first) {
   do {
     for (bool ran = true; ran;) {
       ran = false;
-      // Half of the time a warp runs as far ahead of the others as it can.
+      // With probability 1/2 a warp runs as far ahead of the others as it can.
       const bool greedy = next_random() & 1;
       for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next_random() % i]);
       for (const int warp : order) {
@@ -255,7 +258,8 @@ void run_cluster(uint3 first) {
           if (!greedy) break;
         }
       }
-      // Asynchronous work advances by itself, or when no thread can run and one waits for it.
+      // Asynchronous copies and products complete at random times, or when no thread can run and one waits
+      // for them.
       for (uint64_t n = next_random() % 4; n > 0 && some_async_step(); --n) ran = true;
       if (!ran && somebody_waits_until()) ran = some_async_step();
     }
@@ -373,7 +377,7 @@ void warp_collective(unsigned mask, Collective run, void* mine, const char* what
   Warp& warp = warp_of(me);
   const unsigned before = warp.waiting & mask;
   warp.waiting |= 1u << me.lane();
-  // Every lane checks one other lane; only the last one, or one that finds a mismatch, checks all.
+  // Every lane checks only one other lane; the last to arrive, or one that finds a mismatch, checks all.
   const bool agrees = before == 0 || same_call(me, lane_of(me, std::countr_zero(before)));
   if (agrees && !(mask & warp.done) && (warp.waiting & mask) != mask && reaches(me, mask)) return me.fiber.yield();
   void* lanes[32] = {};

@@ -54,8 +54,8 @@ struct Warp {
 /// One block of the running cluster.
 struct Block {
   uint3 index{};
-  std::vector<unsigned char> shared, statics;  // statics: static shared memory, stored here while another
-                                               // block runs
+  // statics: static shared memory, stored here while another block runs
+  std::vector<unsigned char> shared, statics;
   bool begun = true;
   int arrived = 0;  // number of non-zero predicates at the last barrier
 };
@@ -85,8 +85,8 @@ struct Machine {
   int capability = std::getenv("HONE_SHIM_CAPABILITY") ? std::atoi(std::getenv("HONE_SHIM_CAPABILITY")) : 8;
   size_t shared_limit = ~size_t(0);
   LaunchLog* log = nullptr;
-  bool early = false, ahead = false;  // the kernel was launched early; memory is as it was before the
-                                      // preceding kernel
+  // the kernel was launched early; memory is as it was before the preceding kernel
+  bool early = false, ahead = false;
   std::vector<Change> in_front, changes;  // changes by the preceding kernel, and by the last kernel that ran
   void* changed_on = nullptr;  // the stream on which the last kernel ran
 };

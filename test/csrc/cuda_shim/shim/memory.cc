@@ -1,4 +1,4 @@
-// A block's dynamic shared memory, a peer's, and copies into it.
+// Dynamic shared memory of the current block and of other blocks of its cluster, and copies into it.
 #include <cstring>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// Products of one warp, which take a third of the time of emulated kernels.
+// Matrix products of one warp, which take a third of the time of emulated kernels.
 #include <kernels/cuda/mma.cuh>
 
 namespace hone::cuda_shim {
@@ -10,7 +10,7 @@ struct WarpTile {
 
 double bf16_half(uint32_t pair, int half) { return double(bf16_to_f32(uint16_t(pair >> (16 * half)))); }
 
-// Each sum adds in the order of k; eight sums are computed at once for speed, which changes no number.
+// Each sum adds in ascending k; eight sums are computed at a time, which changes no result.
 __attribute__((optimize("O3"))) void multiply_tile(WarpTile& t) {
   for (int i = 0; i < 16; ++i) {
     for (int k = 0; k < 16; ++k) {

@@ -24,15 +24,16 @@
 namespace hone::cuda_shim {
 namespace {
 
-constexpr size_t kAddresses = size_t(1) << 36;  // no address is used twice, so a freed pointer stays invalid
-constexpr size_t kMemory = size_t(4) << 30;     // memory that the device reports
+// no address is used twice, so that a freed pointer stays invalid
+constexpr size_t kAddresses = size_t(1) << 36;
+constexpr size_t kMemory = size_t(4) << 30;     // memory that the emulated device reports
 constexpr size_t kAlign = 256, kHostPage = 4096;
 
-/// All global memory: one reserved region, closed except while a kernel or a copy runs.
+/// Global memory: one reserved region, inaccessible except while a kernel or a copy runs.
 struct Heap {
   std::recursive_mutex lock;
   unsigned char* base = nullptr;
-  size_t end = kAlign;  // the end of what was ever handed out
+  size_t end = kAlign;  // end of all memory allocated so far
   size_t live_bytes = 0;
   std::map<const void*, size_t> live, pinned;
   int open = 0;
@@ -46,13 +47,14 @@ struct Heap {
 };
 
 Heap& heap() {
-  static Heap& h = *new Heap;  // never destroyed, since static objects may free memory at exit
+  static Heap& h = *new Heap;  // never destroyed, because static objects may free device memory at exit
   return h;
 }
 
 cudaError_t last_error = cudaSuccess;
 
-/// Whether a copy from or to `p` waits in the queue: device memory and page-locked host memory do.
+/// Whether a copy from or to `p` waits in the stream's queue, as for device memory and page-locked host
+/// memory.
 bool waits_in_queue(const void* p) {
   if (is_device_pointer(p)) return true;
   const DeviceAccess locked;
@@ -159,7 +161,7 @@ cudaError_t cudaMalloc(void** p, size_t bytes) {
   *p = nullptr;
   if (captures()) return report(cudaErrorStreamCaptureUnsupported);
   if (bytes == 0) return cudaSuccess;
-  const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // with a guard after every piece
+  const size_t room = (bytes + kAlign - 1) / kAlign * kAlign + kAlign;  // includes a guard after every piece
   if (bytes > kMemory - h.live_bytes || room > kAddresses - h.end) return report(cudaErrorMemoryAllocation);
   unsigned char* at = h.base + h.end;
   h.end += room;
@@ -212,8 +214,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_
   if (expect_sides(to, from, kind) != cudaSuccess || to_pitch < width || from_pitch < width) {
     return report(cudaErrorInvalidValue);
   }
-  // As in CUDA, ordinary host memory is read or written when the call returns; page-locked memory need not
-  // be.
+  // As in CUDA, a copy has read or written ordinary host memory when it returns, but not page-locked memory.
   std::shared_ptr<std::vector<char>> read_now;
   if (deferring(stream) && !waits_in_queue(from)) {
     read_now = std::make_shared<std::vector<char>>((height - 1) * from_pitch + width);

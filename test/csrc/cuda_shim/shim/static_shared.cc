@@ -1,6 +1,7 @@
-// For the host's compiler a __shared__ variable is an ordinary static. AddressSanitizer reports the address and the source
-// line of every static; those whose line contains __shared__ are the shared ones. (A section of their own would be
-// simpler, but GCC ignores the attribute in templates: bug 70435.)
+// For the host's compiler a __shared__ variable is an ordinary static variable. AddressSanitizer reports
+// address and source line of every static variable; those whose source line contains __shared__ are the
+// shared ones. (A linker section for them would be simpler, but GCC ignores the attribute in templates: bug
+// 70435.)
 #include "shim/static_shared.h"
 
 #include <cstdint>
@@ -58,7 +59,8 @@ bool in_static_shared([[maybe_unused]] const void* p, [[maybe_unused]] size_t by
 }  // namespace hone::cuda_shim
 
 #if defined(__SANITIZE_ADDRESS__)
-// What the compiler describes to the sanitizer, and the function it calls to do so, wrapped by -Wl,--wrap.
+// What the compiler tells the sanitizer about static variables; the function it calls is wrapped by the
+// linker option --wrap.
 struct AsanLocation {
   const char* file;
   int line, column;
@@ -76,7 +78,7 @@ namespace {
 
 bool says_shared(const char* file, int number) {
   std::ifstream source(file);
-  // ccache compiles by a relative path: without its ../ it is found from the folder that the tests run in.
+  // ccache compiles by a relative path: without its ../ it is a path from the folder in which the tests run.
   for (const char* at = file; !source && !std::strncmp(at, "../", 3); at += 3) source.open(at + 3);
   std::string line;
   for (int i = 0; i < number; ++i) std::getline(source, line);
@@ -91,7 +93,7 @@ bool is_cuda_source(const char* file) {
 }  // namespace
 
 extern "C" void __real___asan_register_globals(AsanGlobal* globals, size_t n);
-// The lists themselves lie in red zones, so this function is not checked.
+// The lists lie in red zones of the sanitizer, so this function is not instrumented.
 extern "C" __attribute__((visibility("default"), no_sanitize("address"))) void __wrap___asan_register_globals(
     AsanGlobal* globals, size_t n);
 void __wrap___asan_register_globals(AsanGlobal* globals, size_t n) {

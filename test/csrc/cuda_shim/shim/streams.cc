@@ -1,5 +1,5 @@
-// Streams, events and graphs. Work is done when it is submitted, or, while streams are deferred, at a drawn
-// moment before the end of the call that waits for it, in any order that streams and events allow.
+// Streams, events and graphs. Work runs when it is submitted or, while streams are deferred, at a random
+// moment before the call that waits for it returns, in any order that streams and events allow.
 #include "shim/streams.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct CUgraph_st {
 struct CUgraphExec_st : CUgraph_st {};
 struct CUevent_st {
   std::chrono::steady_clock::time_point at;
-  uint64_t recorded = 0, passed = 0;  // how often a record was asked for, and done
+  uint64_t recorded = 0, passed = 0;  // how often a record was requested, and done
 };
 struct CUstream_st {
   struct Item {
@@ -50,7 +50,8 @@ std::function<void(void*, bool)>& others() {
   return wait;
 }
 
-/// Runs the first item of a stream whose item is ready, of `wanted` if it can. False if no item is ready.
+/// Runs the first work item of a stream whose item is ready: of `wanted` if possible. Returns false if no
+/// item is ready.
 bool step(cudaStream_t wanted) {
   const auto may_go = [](cudaStream_t s) { return !s->queue.empty() && s->queue.front().ready(); };
   std::vector<cudaStream_t> ready;
@@ -90,7 +91,7 @@ void finish(cudaStream_t stream) {
   const std::scoped_lock guard(lock);
   if (!stream) return finish_all();
   if (stream->queue.empty()) return;
-  const bool hurried = next_random() & 1;  // whether other streams do only what they must
+  const bool hurried = next_random() & 1;  // true: other streams run only the work that must run
   while (!stream->queue.empty()) {
     if (!step(hurried ? stream : nullptr)) fault("a stream waits for work that cannot be done before it.");
   }

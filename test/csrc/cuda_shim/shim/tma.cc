@@ -1,5 +1,5 @@
-// Barriers in shared memory and the copy engine. Source: PTX ISA, mbarrier and cp.async.bulk.tensor; the CUDA driver
-// API's conditions on tensor maps.
+// Barriers in shared memory, and the copy engine (TMA). Source: PTX ISA, mbarrier and cp.async.bulk.tensor;
+// the CUDA driver API's conditions on tensor maps.
 #include <array>
 #include <cstring>
 #include <unordered_map>
@@ -17,14 +17,14 @@ void end_products();
 namespace {
 
 constexpr uint64_t kCookie = 0x6d62617272696572, kEncoded = 0x74656e736f726d70;
-constexpr int64_t kMostBytes = (1 << 20) - 1;  // limits a barrier's arrivals, and a phase's bytes
+constexpr int64_t kMostBytes = (1 << 20) - 1;  // limit of a barrier's arrivals, and of a phase's bytes
 
 struct Barrier {
   unsigned expected, pending;
   int64_t bytes = 0;  // announced but not copied yet
   uint64_t phase = 0;
   int maker;
-  bool shown = false;  // whether fenced for the copy engine
+  bool shown = false;  // whether it was fenced for the copy engine
 
   void end_phase_if_done() {
     if (pending || bytes) return;
@@ -36,7 +36,7 @@ struct Barrier {
 struct Tensor {
   const unsigned char* data;
   int64_t width, height, stride;
-  uint32_t box_width, box_height, swizzle, element;  // element: bytes of one
+  uint32_t box_width, box_height, swizzle, element;  // element: bytes per element
 };
 
 struct BoxCopy {
@@ -58,7 +58,7 @@ Units& units_of(int rank) {
   static auto& all = *new std::array<Units, 8>;
   return all[size_t(rank)];
 }
-/// The current block's units.
+/// The asynchronous units of the current block.
 Units& units() { return units_of(cluster_rank()); }
 
 Barrier& barrier_at(uint32_t address, const char* what) {
@@ -92,7 +92,7 @@ void read_chunk(const Tensor& t, int64_t x, int64_t y, unsigned char (&chunk)[16
   }
 }
 
-/// Ends a copy: writes its bytes, and counts them at its barrier.
+/// Completes a copy: writes its bytes, and counts them at its barrier.
 void land(const BoxCopy& c) {
   const uint32_t row_bytes = c.row_bytes();
   for (uint32_t row = 0; row < c.from.box_height; ++row) {
@@ -127,7 +127,7 @@ void begin_async() {
   Units& u = units();
   u.barriers.clear();
   u.copies.clear();
-  // All blocks of a cluster have one origin, so that a place has the same address in each.
+  // All blocks of a cluster have the same origin, so that a location has the same address in each.
   u.origin = cluster_rank() > 0 ? units_of(0).origin : 1024 + uint32_t(next_random() % 8) * 128;
   u.view.assign(dynamic_shared_bytes(), 0xff);
   begin_products();
@@ -196,7 +196,8 @@ void barrier_wait(uint32_t address, unsigned parity, const char* file, int line)
     unsigned parity;
     bool others_first;
   } wait{address, parity, next_random() % 4 == 0};
-  // One reference fits into std::function itself, without an allocation that a fiber cut short would leak.
+  // One captured reference fits into std::function itself; an allocation would leak when a fiber is
+  // abandoned.
   const std::function<bool()> ended = [&wait] {
     if (std::exchange(wait.others_first, false)) return false;
     return (barrier_at(wait.address, "mbarrier.try_wait").phase & 1) != wait.parity;

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#define __shared__ static  // correct because one block runs at a time; static_shared.cc tells __shared__
-                           // variables from other statics
+// correct because one block runs at a time; static_shared.cc tells __shared__ variables from other statics
+#define __shared__ static
 #define __global__
 #define __device__
 #define __host__

@@ -1,6 +1,6 @@
-// Products of a group of four warps. The group's threads issue a product one after the other; it runs when
-// all of them have, at the latest when one of them waits for it. Until the wait the sums are NaN.
-// Source: PTX ISA, wgmma.mma_async: matrix descriptors, canonical layouts, fragments of m64nNk16.
+// Matrix products by groups of four warps (wgmma). The group's threads issue a product one after the other;
+// it runs after all of them have issued it, at the latest when one of them waits for it. Until the wait, sums
+// are NaN. Source: PTX ISA, wgmma.mma_async: matrix descriptors, canonical layouts, fragments of m64nNk16.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -14,7 +14,7 @@ namespace hone::cuda_shim {
 namespace {
 
 constexpr int kGroup = 128, kRows = 64, kDepth = 16;
-constexpr int kRegisters = 65536;  // that a multiprocessor has
+constexpr int kRegisters = 65536;  // registers of a multiprocessor
 
 /// One thread's accumulator while products write it.
 struct Sums {
@@ -26,16 +26,17 @@ struct Sums {
 struct Product {
   ProductCall call{};
   bool from_registers = false;
-  Interval a, b;  // the shared memory that it reads
+  Interval a, b;  // the shared memory that the product reads
   int said = 0, waited_for = 0;
   bool done = false;
-  bool late = next_random() % 4 == 0;  // waits let other threads run first, so that their mistakes show
+  bool late = next_random() % 4 == 0;  // a wait first lets other threads run, so that their mistakes show
   std::array<Sums*, kGroup> sums{};
   std::array<std::array<uint32_t, 4>, kGroup> left{};
   std::array<const uint32_t*, kGroup> left_registers{};
 };
 
-/// Four warps and their products in order; the first ones are dropped when all threads have waited for them.
+/// Four warps and their products in order; products at the front are dropped when all threads have waited for
+/// them.
 struct Group {
   std::deque<Product> products;
   uint64_t first = 0;
@@ -44,7 +45,8 @@ struct Group {
 
 struct Issuer {
   uint64_t issued = 0, waited = 0;
-  std::vector<uint64_t> commits;  // number of products at each commit that is not awaited yet
+  // for each commit not yet waited for: the number of products issued before it
+  std::vector<uint64_t> commits;
   bool fenced = false;
   std::list<Sums> sums;
   int registers = 0;
@@ -55,7 +57,7 @@ struct Tensor64 {
   std::vector<Issuer> issuers;
 };
 
-/// The current block's tensor cores.
+/// The tensor cores of the current block.
 Tensor64& cores() {
   static auto& all = *new std::array<Tensor64, 8>;
   return all[size_t(cluster_rank())];
@@ -67,8 +69,8 @@ Group& my_group() { return cores().groups[size_t(thread_number() / kGroup)]; }
 /// Finds the address of 16-bit element (line, k) of an operand.
 struct Operand {
   uint32_t start, leading, stride;
-  unsigned swizzle;  // a `mode` of swizzled_address()
-  bool lines;        // whether lines lie side by side, and not k
+  unsigned swizzle;  // `mode` of swizzled_address()
+  bool lines;        // whether the operand's lines, not k, are contiguous
 
   Operand(uint64_t d, bool lines_inside) : lines(lines_inside) {
     const auto field = [&](int bit) { return uint32_t(d >> bit & 0x3fff) << 4; };
@@ -79,7 +81,8 @@ struct Operand {
     swizzle = mode ? 4 - mode : 0;
     constexpr uint64_t kUnused = 0x3ull << 14 | 0x3ull << 30 | 0x7ull << 46 | 0x3ffull << 52;
     if (d & kUnused) fault("%s: a matrix descriptor with bits that mean nothing: %llx.", kernel_name(), (unsigned long long)d);
-    // Address bits 7 to 9 give the row of the pattern, which must start at 0: base offsets are not supported.
+    // Address bits 7 to 9 are the row in the swizzle pattern, which must start at 0: base offsets are not
+    // supported.
     const uint32_t row_bits = swizzle ? (1u << swizzle) - 1 : 0;
     if ((d >> 49 & 7) || (start >> 7 & row_bits)) {
       fault("%s: a matrix descriptor whose pattern does not start where it repeats.", kernel_name());
@@ -128,7 +131,7 @@ float rounded_once(double sum) {
   return truncating() && std::fabs(double(nearest)) > std::fabs(sum) ? std::nextafter(nearest, 0.0f) : nearest;
 }
 
-// As in kernels/cuda/mma.cuh, products are exact, and their sum with what was there is rounded once.
+// As in kernels/cuda/mma.cuh, products are exact, and their sum with the previous value is rounded once.
 __attribute__((optimize("O3"))) void multiply(Tile& t, int columns) {
   for (int i = 0; i < kRows; ++i) {
     for (int k = 0; k < kDepth; ++k) {
@@ -177,7 +180,7 @@ void run(Product& p) {
   p.done = true;
 }
 
-/// Runs the group's first product that has not run, if all threads have issued it.
+/// Runs the first of the group's products that has not run, if all threads have issued it.
 bool step(Group& g) {
   for (Product& p : g.products) {
     if (p.done) continue;
@@ -197,7 +200,8 @@ bool all_poison(const Sums& s) {
   return true;
 }
 
-/// Whether a thread's left operand is what it was when issued. It may lie in a frame that is gone.
+/// Whether a thread's left operand is unchanged since it was issued. The operand may lie in a frame that no
+/// longer exists.
 bool left_is_untouched(const Product& p, size_t thread) {
   for (size_t i = 0; i < 4; ++i) {
     if (p.left_registers[thread] && p.left_registers[thread][i] != p.left[thread][i]) return false;
@@ -266,7 +270,8 @@ void end_products() {
     if (i.registers != issuers[t / kGroup * kGroup].registers) fault("%s: setmaxnreg by some threads of a group only.", kernel_name());
     registers += i.registers;
   }
-  // A group can take only what others gave back: the block has as many registers as it was launched with.
+  // A group can only take registers that other groups gave back: a block has as many registers as at its
+  // launch.
   const int64_t launched = int64_t(kRegisters / thread_count() / 8 * 8) * thread_count();
   if (registers > launched) fault("%s: setmaxnreg: %lld registers in a block.", kernel_name(), (long long)registers);
 }
@@ -339,7 +344,8 @@ void set_registers(int count, bool more) {
   expect_hopper("setmaxnreg");
   int& mine = me().registers;
   if (count % 8 || count < 24 || count > 256) fault("%s: setmaxnreg to %d.", kernel_name(), count);
-  // `more` is unchecked: launch bounds, which are not seen here, may have left fewer registers to begin with.
+  // `more` is not checked: launch bounds, which the shim does not know, may have left fewer registers at the
+  // start.
   if (!more && count > mine) fault("%s: setmaxnreg from %d down to %d.", kernel_name(), mine, count);
   mine = count;
 }

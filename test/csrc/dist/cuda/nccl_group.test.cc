@@ -1,5 +1,6 @@
-// The real NCCL with one rank, where there are a GPU and the library: a group of one changes nothing, whatever the
-// operation, and leaves when told. nccl_communicator.test.cc has more ranks, with a library of threads.
+// The real NCCL with one rank, on machines with a GPU and the library: a group of one rank changes no data,
+// whatever the operation, and can be left. nccl_communicator.test.cc has more ranks, with a stand-in for the
+// library.
 #include "dist/nccl_communicator.h"
 
 #include "device.h"

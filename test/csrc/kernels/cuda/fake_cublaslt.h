@@ -4,8 +4,8 @@
 #include <cstdint>
 
 struct FakeCublasLt {
-  int heuristics = 0, products = 0, alive = 0;  // alive: number of descriptors, layouts and preferences that
-                                                // were not destroyed
+  // alive: number of descriptors, layouts and preferences that were not destroyed
+  int heuristics = 0, products = 0, alive = 0;
   uint32_t reduction_mask = 7;                  // of the last heuristic call
   uint64_t workspace_bytes = 0;
   int algorithms_found = 1, matmul_status = 0, create_status = 0;  // set by tests
