@@ -21,12 +21,7 @@ struct DeltaSizes {
   int64_t values() const { return value_heads * value_dim; }
   int64_t channels() const { return 2 * keys() + values(); }
   bool is_convolution() const { return key_heads == 0; }
-  /// Number of columns of the input: q
-  /// k
-  /// v
-  /// z
-  /// b
-  /// a.
+  /// Number of columns of the input: q | k | v | z | b | a.
   int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + 2 * value_heads; }
   /// f32 numbers of a sequence's state: the last taps - 1 rows of q | k | v, the oldest first, then M states [Dk, Dv].
   int64_t state_floats() const { return (taps - 1) * channels() + value_heads * key_dim * value_dim; }
@@ -79,16 +74,8 @@ struct DeltaRuleGradArgs {
 };
 void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args);
 
-/// Two column orders of the inputs. By head, as in Qwen3-Next's projections: for each key head q
-/// k
-/// v
-/// z with its value heads, then for each key head b
-/// a. By kind: q
-/// k
-/// v
-/// z
-/// b
-/// a of all heads.
+/// Two column orders of the inputs. By head, as in Qwen3-Next's projections: for each key head q | k | v | z
+/// with its value heads, then for each key head b | a. By kind: q | k | v | z | b | a of all heads.
 struct DeltaColumns {
   TensorView by_head;  // [R, inputs] f32
   TensorView by_kind;  // [R, inputs] f32

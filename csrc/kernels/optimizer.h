@@ -66,9 +66,8 @@ inline constexpr float kNewtonSchulzA = 3.4445f, kNewtonSchulzB = -4.7750f, kNew
 inline constexpr double kMuonNormFloor = 1e-7;
 
 /// Muon for one matrix [R, C]: b <- momentum b + g; u = NewtonSchulz5(g + momentum b) sqrt(max(1, R/C)); p <-
-/// p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of x <- a x + b (x x^T) x + c (x x^T)^2 x, starting from g/
-/// g
-/// _F. On a GPU the operands of these products are rounded to bf16, and sums are f32:
+/// p (1 - lr wd) - lr u. Newton-Schulz: 5 steps of x <- a x + b (x x^T) x + c (x x^T)^2 x, starting from
+/// g/|g|_F. On a GPU the operands of these products are rounded to bf16, and sums are f32:
 /// docs/explanation/numerics.md. Source: Jordan et al. 2024 (Muon).
 struct MuonArgs {
   TensorView param, momentum_buffer;  // [R, C] f32 in/out

@@ -26,8 +26,7 @@ enum class Objective : uint8_t {
 };
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as in PipelineRL
 
-/// The KL term of a token, d = ref - new. For k1 and k3 its mean over samples of the policy is KL(policy
-///
+/// The KL term of a token, d = ref - new. For k1 and k3 its mean over samples of the policy is KL(policy ||
 /// reference); for k2 the gradient of its mean is that of the KL.
 enum class KlEstimator : uint8_t {
   kK1,  // -d
@@ -66,11 +65,10 @@ struct StepNormalizer {
 /// Sums in f64. Outputs overwritten. A sequence with nothing counted: ratio 1, loss 0, coefficients 0.
 /// Sums are f64; outputs are overwritten. A sequence without counted tokens has ratio 1, loss 0 and
 /// coefficients 0. token_weights multiply the policy term of each token, as a correction's w_t do; `weights`
-/// gets only w_t. token_penalties beta_t add beta_t
-/// log rho_t
-/// , with the factors of the policy term except token_weights and w_t. clipped: A > 0 and x > 1 + clip_high,
-/// or A < 0 and x < 1 - clip_low (strict); at equality the gradient flows. For GMPO x is 1 + log rho_t, and a
-/// clipped token still is a factor of the mean.
+/// gets only w_t. token_penalties beta_t add beta_t |log rho_t|, with the factors of the policy term except
+/// token_weights and w_t. clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at
+/// equality the gradient flows. For GMPO x is 1 + log rho_t, and a clipped token still is a factor of the
+/// mean.
 ///
 /// With a correction, ratios are relative to `proximal` instead of `behavior`, and w_t multiplies a token's
 /// policy term. GSPO's term is then (1/n_i) sum_t w_t c(s_it, A_i), so that a token of weight 0 has no

@@ -43,9 +43,8 @@ class Cursor {
     return at;
   }
 
-  /// Matches \s+(?!\S)
-  /// \s+ at white space: the run of white space without its last character, if that leaves any and text
-  /// follows.
+  /// Matches \s+(?!\S)|\s+ at white space: the run of white space without its last character, if that leaves
+  /// any and text follows.
   size_t spaces(size_t at) const {
     size_t end = at, last = at;
     while (classes(end) & kSpace) {
@@ -130,9 +129,7 @@ size_t symbols(const Cursor& c, size_t at, std::string_view trailing, uint8_t un
   return end == from ? at : through(c, end, trailing);
 }
 
-/// Matches \s*[\r\n]+
-/// \s+(?!\S)
-/// \s+; returns `at` if there is no white space.
+/// Matches \s*[\r\n]+|\s+(?!\S)|\s+; returns `at` if there is no white space.
 size_t lines_or_spaces(const Cursor& c, size_t at) {
   const size_t lines = c.lines(at);
   return lines > at ? lines : c.spaces(at);

@@ -77,9 +77,7 @@ inline void note(const std::string& text) { std::printf("  noted: %s\n", text.c_
     if (!(va_ == vb_)) hone::test::report(__FILE__, __LINE__, #a " is " + hone::test::show(va_) +        \
                                           ", expected " + hone::test::show(vb_));                        \
   } while (0)
-/// Expects
-/// a - b
-/// <= tolerance; fails for NaN.
+/// Expects |a - b| <= tolerance; fails for NaN.
 #define EXPECT_NEAR(a, b, tolerance)                                                                     \
   do {                                                                                                   \
     const double va_ = double(a), vb_ = double(b);                                                       \

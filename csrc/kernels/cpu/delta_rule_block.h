@@ -68,9 +68,7 @@ HONE_VARIANTS(void convolve_weight_strip(const float* d, int64_t d_stride, const
                                          int n, double* dw));
 HONE_VARIANTS(void delta_rows(const DeltaRows&));
 HONE_VARIANTS(void delta_grad_rows(const DeltaGradRows&));
-/// Overwrites d, the gradient of scale x /
-/// x
-/// , with the gradient of x.
+/// Overwrites d, the gradient of scale x / |x|, with the gradient of x.
 HONE_VARIANTS(void unit_grad_rows(const float* x, float* d, int64_t stride, int64_t rows, int64_t width, float scale));
 
 }  // namespace hone::kernels::cpu

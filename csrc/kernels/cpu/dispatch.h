@@ -8,11 +8,8 @@ namespace hone::kernels::cpu {
 /// Every arm64 CPU supports kNeon. All sets but kBaseline give the same bits.
 enum class Isa { kBaseline, kAvx2, kAvx512, kAvx512Bf16, kNeon };
 
-/// The instruction set in use: the best one of this CPU, or the one that HONE_ISA=baseline
-/// avx2
-/// avx512
-/// avx512bf16
-/// neon names (kConfig if the CPU lacks it).
+/// The instruction set in use: the best one of this CPU, or the one that
+/// HONE_ISA=baseline|avx2|avx512|avx512bf16|neon names (kConfig if the CPU lacks it).
 Isa isa();
 /// "baseline", "avx2", "avx512", "avx512bf16" or "neon".
 const char* isa_name(Isa isa);

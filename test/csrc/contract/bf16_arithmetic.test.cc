@@ -47,11 +47,7 @@ bool same(const std::vector<float>& a, const std::vector<float>& b) {
   return a.size() == b.size() && test::same_bits(a.data(), b.data(), int64_t(a.size()));
 }
 
-/// Relative distance
-/// a - b
-/// /
-/// b
-/// .
+/// Relative distance |a - b| / |b|.
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
   double apart = 0, length = 0;
   for (size_t i = 0; i < a.size(); ++i) apart += std::pow(double(a[i]) - b[i], 2), length += std::pow(double(b[i]), 2);

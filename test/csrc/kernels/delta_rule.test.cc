@@ -1,5 +1,5 @@
-// Gated DeltaNet against a recurrence in f64 that is written here from the formulas, its gradient against that recurrence's
-// central differences, and the bits of a sequence in one call against those in several calls.
+// Gated DeltaNet compared with an f64 recurrence written from the formulas, its gradient with central
+// differences of that recurrence, and the bits of a sequence in one call with those in several calls.
 #include "kernels/delta_rule.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Doubles = std::vector<double>;
 
 constexpr DeltaSizes kSizes[] = {{1, 1, 4, 4, 4}, {2, 4, 5, 3, 4}, {2, 2, 16, 16, 2}, {1, 3, 20, 37, 3}, {1, 2, 8, 150, 4}};
 
-/// A case's inputs and weights, which inputs() lists, and dy, whose product with y is the loss.
+/// A case's inputs and weights (listed by inputs()), and dy; the loss is the product of dy and y.
 struct World {
   DeltaSizes s;
   std::vector<int32_t> cu;
@@ -105,7 +105,7 @@ std::vector<float> forward(World& w, const Stream& stream) {
   return y;
 }
 
-/// The gradients, in the order of inputs().
+/// The gradients of the inputs, in the order of inputs().
 std::vector<std::vector<float>> gradient(World& w, const Stream& stream) {
   Arena arena = w.arena();
   std::vector<std::vector<float>> d;
@@ -148,7 +148,7 @@ TEST(a_sequence_has_the_same_bits_however_its_rows_are_divided_among_calls) {
       Arena arena = w.arena();
       int64_t at[2] = {0, 13};
       while (at[0] < 13 || at[1] < 30) {
-        // A call has a piece of each sequence, in either order.
+        // A call has a piece of each of two sequences, in either order.
         const int64_t rows[2] = {std::min<int64_t>(random_int(0, 6), 13 - at[0]), std::min<int64_t>(random_int(0, 6), 30 - at[1])};
         const int first = int(random_int(0, 1));
         std::vector<float> x, out = poison((rows[0] + rows[1]) * s.values());
@@ -231,7 +231,7 @@ TEST(columns_by_key_head_are_those_by_kind_in_another_order) {
   delta_columns_by_kind({}, {of(head), of(kind), s});
   delta_columns_by_head({}, {of(back), of(kind), s});
   EXPECT_TRUE(same_bits(head.data(), back.data(), rows * width));
-  // The second value head of the last key head, dimension 3, and its two gates.
+  // The second value head of the last key head, dimension 3, and the head's two gates.
   const float *row = head.data() + width, *at = kind.data() + width;
   const int64_t group = 2 * 5 + 2 * 8, gates = 3 * group;
   EXPECT_EQ(at[2 * 15 + 5 * 4 + 3], row[2 * group + 10 + 4 + 3]);

@@ -1,4 +1,5 @@
-// Choice of the instruction set: the environment is read once, so each case is a process of its own.
+// The choice of the instruction set. The environment is read once per process, so each case runs in its own
+// process.
 #include "kernels/cpu/dispatch.h"
 
 #include <sys/wait.h>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr Isa kAll[] = {Isa::kBaseline, Isa::kAvx2, Isa::kAvx512, Isa::kAvx512Bf16, Isa::kNeon};
 
-/// isa() in a fresh process with HONE_ISA = value: 0..4 for a set, 100 for kConfig.
+/// isa() in a new process with HONE_ISA = value: 0..4 for a set, 100 for kConfig.
 int isa_with(const char* value) {
   const pid_t child = fork();
   if (child == 0) {

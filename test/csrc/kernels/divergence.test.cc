@@ -1,9 +1,10 @@
-// The divergence from a teacher in the output head's backward, against f64: values, gradients by central differences of the
-// whole loss, over the vocabulary and over the teacher's likeliest; the same bits for any threads and chunks.
+// The divergence from a teacher in the output head's backward, compared with f64: values, and gradients by
+// central differences of the whole loss, over the vocabulary and over the teacher's likeliest tokens; equal
+// bits for any threads and chunks.
 //
-// Mutants tried, each killed: beta and 1 - beta exchanged (gradient); mean of the gap left out (gradient); the mixture of
-// logits in place of probabilities (values); the student's whole mass under its likeliest (likeliest); the teacher's
-// cap or the student's left out (capped).
+// Mutants tried, each killed: beta and 1 - beta exchanged (gradient); mean of the gap left out (gradient); a
+// mixture of logits in place of probabilities (values); the student's whole mass assigned to its likeliest
+// tokens (likeliest); the teacher's or the student's soft cap left out (capped).
 #include "kernels/divergence.h"
 
 #include <algorithm>
@@ -170,7 +171,7 @@ TEST(gradients_of_a_divergence_beside_log_probs_and_entropies_match_central_diff
   });
 }
 
-/// The teacher's log-probs of each row's likeliest become those of a distribution that gives them `mass`.
+/// Changes the teacher's log-probs of each row's likeliest tokens so that their probabilities sum to `mass`.
 void give_mass(Taught& m, double mass) {
   for (int64_t from = 0; from < m.rows * m.k; from += m.k) {
     double sum = 0;
@@ -205,7 +206,7 @@ TEST(with_the_rest_as_one_token_values_and_gradients_are_those_of_the_coarser_di
 
 TEST(a_rest_that_rounds_to_nothing_is_finite_and_moves_nothing_where_both_agree) {
   each_isa([] {
-    Taught m(4, 8, 5, 1.0f, 5);  // the likeliest tokens are all tokens
+    Taught m(4, 8, 5, 1.0f, 5);  // the likeliest tokens are the whole vocabulary
     m.rest = true;
     for (int64_t r = 0; r < 4; ++r) {
       const std::vector<double> p = log_softmax(logits(m.h, m.w, r, 8, 5, 0, double(m.temperature)));

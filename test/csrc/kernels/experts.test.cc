@@ -1,4 +1,5 @@
-// Routing, grouping, products by expert and their gradients, against sorting and sums in f64.
+// Routing to experts, grouping by expert, products per expert and their gradients, compared with sorting and
+// f64 sums.
 #include "kernels/experts.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ Numbers scores_of(const float* logits, int64_t experts, bool sigmoid) {
   return out;
 }
 
-/// The places of the `count` highest, of equal ones the first, in ascending order.
+/// Indices of the `count` highest values, the first ones if equal, in ascending order.
 std::vector<int32_t> highest(const Numbers& of, int64_t count) {
   std::vector<int32_t> order(of.size());
   std::iota(order.begin(), order.end(), 0);
@@ -70,7 +71,7 @@ std::vector<Case> cases() {
           {6, 16, 3, {.sigmoid = true, .normalized = true, .groups = 8, .chosen_groups = 2}, true}, {2, 20, 4, {.groups = 2, .chosen_groups = 1}}};
 }
 
-/// A case's arrays, routed.
+/// A case's arrays after routing.
 struct Routed {
   std::vector<float> logits, correction, scores, weights;
   std::vector<int32_t> experts;
@@ -115,7 +116,8 @@ TEST(given_experts_are_kept_weighed_by_the_scores_and_counted_where_the_router_w
       int64_t wanted = 0, replaced = 0;
       for (int64_t r = 0; r < c.rows; ++r) {
         int32_t* const own = given.experts.data() + r * c.k;
-        if (r % 3 == 0) std::iota(own, own + c.k, int32_t(c.experts - c.k));  // the last k, in open groups or not
+        // the last k experts, whether their groups can be chosen or not
+        if (r % 3 == 0) std::iota(own, own + c.k, int32_t(c.experts - c.k));
         if (r % 3 == 1) own[0] = -1;
         wanted += r % 3 == 0 && !std::equal(own, own + c.k, free.experts.data() + r * c.k);
       }
@@ -179,7 +181,7 @@ TEST(the_gradient_is_that_of_f64_differences) {
   });
 }
 
-/// Pairs of R rows, k of E experts each.
+/// Pairs of R rows with k of E experts each.
 struct Grouped {
   int64_t rows, experts, k;
   std::vector<int32_t> chosen, begins, row_of, pairs;

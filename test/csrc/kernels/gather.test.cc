@@ -15,7 +15,7 @@ using namespace hone::test;
 
 namespace {
 
-/// R of the T rows, ascending.
+/// R of the T rows, in ascending order.
 std::vector<int32_t> some_rows(int64_t T, int64_t R) {
   std::vector<int32_t> all(static_cast<size_t>(T));
   std::iota(all.begin(), all.end(), 0);
@@ -32,7 +32,7 @@ TensorView matrix(std::vector<T>& values, DType type, int64_t rows, int64_t colu
   return view;
 }
 
-/// Gathers, then scatters what was gathered; `T` holds the bits of an element of `type`.
+/// Gathers rows, then scatters them back; `T` is an integer with the size of an element of `type`.
 template <class T>
 void round_trip(DType type, int64_t tokens, int64_t count, int64_t columns) {
   const int64_t from_stride = columns + 3, to_stride = columns + 1;

@@ -1,5 +1,5 @@
-// The output gate of attention and its gradient against f64, and how heads and gates are split out of one
-// matrix and joined again.
+// Attention's output gate and its gradient compared with f64, and splitting heads and gates out of one matrix
+// and joining them.
 #include "kernels/head_gate.h"
 
 #include <cmath>

@@ -1,12 +1,11 @@
-// The output head against f64: statistics, gradient by central differences, the noise of a Philox key, the
-// distribution that is sampled and its truncations; and that both ops give one row the same bits.
+// The output head compared with f64: statistics, gradient by central differences, the noise of a Philox key,
+// the sampled distribution and its truncations; and that statistics and sampling give a row the same bits.
 //
-// Mutants tried, each killed by the test named: temperature left out of dz (gradient); entropy term without
-// + H (gradient); onehot added before the softmax factor (gradient); tail lanes counted in the sum
-// (matches_f64); words of a block in another order (noise); u instead of its gap near 1 (noise); top-p
-// without the crossing token, top-p of the mass before top-k, min-p of 1 instead of max p, tie to the
-// higher id (truncation); log-prob of what is left of the distribution (same_bits, draws_follow, truncation);
-// greedy at the given temperature 0 (greedy).
+// Mutants tried, each killed by the test named: temperature left out of dz, entropy term without + H, onehot
+// added before the softmax factor (gradient); tail lanes counted in the sum (matches_f64); words of a block
+// in another order, u instead of its distance from 1 (noise); top-p without the crossing token, top-p of the
+// mass before top-k, min-p of 1 instead of max p, tie to the higher id (truncation); log-prob of the
+// truncated distribution (same_bits, draws_follow, truncation); greedy at the given temperature 0 (greedy).
 #include "kernels/lm_head.h"
 
 #include <algorithm>
@@ -93,7 +92,7 @@ double reference_loss(const Head& m, bool with_entropy) {
   return loss;
 }
 
-/// A head with the given logits: W is the identity, so that row r of h is row r of z.
+/// A head with the given logits: W is the identity, so that row r of h equals row r of the logits.
 Head with_logits(const std::vector<float>& logits, int64_t rows) {
   const int64_t v = int64_t(logits.size());
   Head m(rows, v, v);
@@ -120,7 +119,7 @@ Samples sample(Head& m, const SamplingParams& params, const Stream& stream = {},
   return out;
 }
 
-/// The distribution after truncation by params, in f64, by sorting.
+/// The distribution after truncation, in f64, by sorting.
 std::vector<double> reference_distribution(const std::vector<float>& logits, const SamplingParams& params) {
   const size_t n = logits.size();
   std::vector<double> p(n);
@@ -153,7 +152,8 @@ std::vector<double> whole_distribution(const std::vector<float>& logits, const S
   return reference_distribution(logits, {params.temperature, 0, 1.0f, 0.0f});
 }
 
-/// Expects `token` to be the argmax of y (tempered, -inf if left out) plus row r's noise, near ties aside.
+/// Expects `token` to be the argmax of y (tempered logits, -inf if excluded) plus row r's noise, unless there
+/// is a near tie.
 void expect_draw(int64_t r, std::vector<double> y, int32_t token) {
   for (size_t v = 0; v < y.size(); ++v) y[v] -= std::log(-std::log(open_closed_u32(key_of(r).words(uint32_t(v / 4))[v % 4])));
   EXPECT_TRUE(y[size_t(token)] >= *std::max_element(y.begin(), y.end()) - 1e-4);
@@ -163,7 +163,7 @@ const std::vector<float> kLogits = {0.3f, -1.0f, 2.0f, 0.5f, 0.5f, -3.0f, 1.7f, 
 
 }  // namespace
 
-// Compares f32 logits (chains of C terms) with f64 ones.
+// Compares f32 logits (sums of C terms) with f64 ones.
 TEST(statistics_match_f64) {
   each_isa([] {
     const int64_t shapes[][3] = {{1, 1, 1}, {3, 5, 2}, {7, 96, 226}, {150, 24, 3001}, {2, 8, 9000}, {65, 16, 16}};
@@ -209,7 +209,7 @@ TEST(gradient_matches_central_differences_of_f64) {
   });
 }
 
-const SamplingParams kCut{0.7f, 500, 0.9f, 0.02f};  // at vocabulary 5 top-k is off
+const SamplingParams kCut{0.7f, 500, 0.9f, 0.02f};  // at vocabulary 5, top-k has no effect
 
 TEST(a_row_has_the_same_bits_alone_batched_threaded_and_sampled_whatever_is_truncated) {
   each_isa([] {
@@ -263,7 +263,7 @@ TEST(noise_is_that_of_the_key_s_words) {
       for (int64_t v = 0; v < n; ++v) {
         const uint32_t word = key.words(uint32_t(v / 4))[size_t(v % 4)];
         const double exponential = -std::log(open_closed_u32(word));
-        // 2^-32 relative in x becomes as much in E; f32 logs are good to 3e-7.
+        // A relative error of 2^-32 in x gives as much in E; f32 logarithms have errors of 3e-7.
         if (word < 0xffffff00u) EXPECT_NEAR(noise[size_t(v)], -std::log(exponential), 1e-6 * (1 + std::fabs(std::log(exponential))));
       }
     }
@@ -299,17 +299,17 @@ TEST(draws_follow_what_is_kept_and_report_the_whole_distribution) {
     }
     double chi2 = 0;
     for (size_t v = 0; v < p.size(); ++v) chi2 += p[v] > 0 ? std::pow(seen[v] - double(n) * p[v], 2) / (double(n) * p[v]) : 0;
-    // 12 degrees of freedom at most: 99.99 % lies below 39. The keys are fixed, so this cannot flicker.
+    // For at most 12 degrees of freedom 99.99 % of values are below 39. Keys are fixed: no chance failure.
     EXPECT_TRUE(chi2 < 39.0);
   }
 }
 
-// Which id wins shows what was kept: it is the best of the kept ids with the key's noise.
+// The sampled id shows which ids were kept: it is the best of them with the key's noise.
 TEST(truncation_keeps_the_right_set) {
   each_isa([] {
     for (int trial = 0; trial < 40; ++trial) {
       const int64_t vocabulary = random_int(1, 70);
-      std::vector<float> logits = random_floats(vocabulary, trial % 3 == 0 ? 60.0f : 2.0f);  // some reach far below their greatest
+      std::vector<float> logits = random_floats(vocabulary, trial % 3 == 0 ? 60.0f : 2.0f);  // 60: a wide range
       for (float& x : logits) x = std::round(x * 2) / 2;  // many ties
       const SamplingParams params{float(random_int(1, 30)) / 10.0f, int32_t(random_int(0, vocabulary + 3)),
                                   float(random_int(1, 10)) / 10.0f, float(random_int(0, 9)) / 10.0f};
@@ -332,7 +332,7 @@ TEST(truncation_keeps_the_right_set) {
 TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
   each_isa([] {
     std::vector<float> logits(40, -1.0f);
-    logits[14] = logits[17] = logits[33] = 2.0f;  // the lowest is not in the lowest lane
+    logits[14] = logits[17] = logits[33] = 2.0f;  // the lowest of these ids is not in the lowest lane
     Head m = with_logits(logits, 3);
     const Samples drawn = sample(m, {0.0f, 2, 0.5f, 0.0f});
     const std::vector<double> p = reference_distribution(logits, {1.0f, 0, 1.0f, 0.0f});
@@ -345,7 +345,7 @@ TEST(greedy_takes_the_lowest_of_the_largest_and_reports_its_log_prob) {
 
 TEST(a_set_of_one_is_all_that_is_drawn) {
   Head m = with_logits(kLogits, 20);
-  Head equal = with_logits({-200, -200, 0, 0, 0, 0, -200, -200}, 20);  // four ids, each with exactly 1/4
+  Head equal = with_logits({-200, -200, 0, 0, 0, 0, -200, -200}, 20);  // four ids with probability 1/4 each
   for (const Samples& s : {sample(m, {1.0f, 1, 1.0f, 0.0f}), sample(m, {1.0f, 0, 1e-6f, 0.0f}), sample(equal, {1.0f, 0, 0.25f, 0.0f})}) {
     for (int r = 0; r < 20; ++r) EXPECT_EQ(s.tokens[size_t(r)], 2);
   }

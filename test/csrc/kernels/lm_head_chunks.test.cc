@@ -1,6 +1,5 @@
-// The training head of a large vocabulary goes through its rows in chunks. They change no bit, and the
-// scratch sized for all rows suffices. Mutant tried: a chunk that leaves out its last row (all three
-// comparisons of bits).
+// The training head of a large vocabulary processes its rows in chunks, which change no bit, and the scratch
+// sized for all rows suffices. Mutant tried: a chunk that omits its last row (all three comparisons of bits).
 #include <algorithm>
 #include <vector>
 
@@ -30,7 +29,7 @@ struct Head {
 
 struct Results {
   std::vector<float> logprobs = poison(kRows), entropies = poison(kRows), lse = poison(kRows), dh = poison(kRows * kWidth);
-  std::vector<float> dlogprob = poison(kRows * kWidth);  // to h, of the first pass
+  std::vector<float> dlogprob = poison(kRows * kWidth);  // with respect to h, from pass 1
   std::vector<float> dw = std::vector<float>(size_t(kVocabulary * kWidth), 0.25f);
 };
 

@@ -1,5 +1,5 @@
-// The gradient of a frozen head, which lm_head computes with the log-probs, against its formula in f64:
-// dlogprob/dh = (W[target] - sum_v p_v W[v]) / temperature, times 1 - (z / softcap)^2 per logit where they are capped.
+// The gradient of a frozen head, which lm_head computes with the log-probs, compared with its formula in f64:
+// dlogprob/dh = (W[target] - sum_v p_v W[v]) / temperature, times 1 - (z / softcap)^2 per soft-capped logit.
 #include <cmath>
 #include <numeric>
 
@@ -29,7 +29,7 @@ struct FrozenHead {
     pack_matrix({}, {f32(w.data(), {v, c}), false, packed});
     pack_matrix({}, {f32(w.data(), {v, c}), true, packed_t});
   }
-  /// Fills logprobs, and where `wanted` also dh.
+  /// Computes logprobs and, if `wanted`, dh.
   void run(bool wanted, const Stream& stream = {}) {
     std::vector<float> entropies = poison(rows), lse = poison(rows);
     logprobs = poison(rows), dh = poison(rows * width);
@@ -39,7 +39,7 @@ struct FrozenHead {
                      .temperature = temperature, .softcap = softcap, .w_t = packed_t, .dh = wanted ? out : TensorView{}});
     if (wanted) scale_rows(stream, f32(a.data(), {rows}), out);
   }
-  /// a_r dlogprob_r/dh_r in f64.
+  /// a_r dlogprob_r/dh_r, computed in f64.
   std::vector<double> reference(int64_t r) const {
     std::vector<double> z(size_t(vocabulary), 0), slope(size_t(vocabulary), 1), out(size_t(width), 0);
     for (int64_t v = 0; v < vocabulary; ++v) {

@@ -1,5 +1,5 @@
-// Ids that pad a head are not drawn, whatever their logits: draws are those of the head without them, while
-// the reported log-prob is that of the whole head.
+// Padding ids of a head are never sampled, whatever their logits: sampled tokens are those of the head
+// without them, while the reported log-prob is that of the whole head.
 #include "kernels/lm_head.h"
 
 #include "each_isa.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kRows = 200, kIds = 61;
 
-/// A head whose rows of h are the logits: W is the identity.
+/// A head whose rows of h equal the logits: W is the identity.
 struct Logits {
   int64_t ids;
   std::vector<float> z, panels;
@@ -35,7 +35,7 @@ struct Logits {
   }
 };
 
-/// The same logits, followed by padding ids whose logit is `value`.
+/// The head `from`, followed by padding ids whose logit is `value`.
 Logits padded(const Logits& from, float value) {
   std::vector<float> rows;
   for (int64_t r = 0; r < kRows; ++r) {

@@ -1,9 +1,9 @@
-// linear, linear_grad_weight and pack_matrix against sums in f64, on every instruction set of this CPU.
+// linear, linear_grad_weight and pack_matrix compared with f64 sums, on every instruction set of this CPU.
 //
 // Mutants tried, each killed: the accumulator not reloaded after 512 terms, or only in the first row tile;
-// bias added per depth block; row tiles of the wrong offset; panel tail not zeroed; multiply and add instead
-// of fma; dy read one row early in the second block; a copied block read with the stride of its source
-// (x in linear, dy in the weight gradient).
+// bias added per depth block; row tiles with a wrong offset; a panel's tail not zeroed; multiplication and
+// addition instead of fma; dy read one row early in the second block; a copied block read with its source's
+// stride (x in linear, dy in the weight gradient).
 #include "kernels/matmul.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct ForcedIsa {
   ~ForcedIsa() { cpu::force_isa(before); }
 };
 
-/// A matrix with rows `stride` apart in memory whose gaps are NaN, so that reading one shows.
+/// A matrix with rows `stride` apart in memory; the gaps are NaN, so that reading them shows.
 struct Matrix {
   int64_t rows, columns, stride;
   std::vector<float> memory;
@@ -74,8 +74,8 @@ struct Pack {
   }
 };
 
-/// The tolerance for n fused steps on terms of size `magnitude`: n roundings of a sum that stays below
-/// n magnitude, as a random walk; 8 covers the tail.
+/// The tolerance for n fused multiply-adds of terms of size `magnitude`: n roundings of a sum below n *
+/// magnitude, as a random walk; 8 covers its tail.
 double tolerance(int64_t n, double magnitude) { return 8 * 6e-8 * magnitude * std::max(1.0, double(n)); }
 
 struct Shape { int64_t m, n, k; };
@@ -132,7 +132,7 @@ TEST(linear_starts_from_y_when_it_accumulates_and_adds_the_bias_once) {
 TEST(linear_is_one_ascending_chain_of_fused_steps) {
   ThreadPool pool(2);
   for (Isa set : sets()) {
-    if (set == Isa::kBaseline) continue;  // two roundings per step there, see simd.h
+    if (set == Isa::kBaseline) continue;  // the baseline rounds twice per step (simd.h)
     ForcedIsa forced(set);
     for (const Shape& s : {Shape{1, 300, 700}, Shape{3, 100, 1500}, Shape{37, 45, 600}, Shape{400, 40, 530}}) {
       Matrix x(s.m, s.k, 1), w(s.n, s.k, 0), y(s.m, s.n, 2, false);
@@ -195,7 +195,7 @@ TEST(grad_weight_matches_f64_on_every_set) {
   for (Isa set : sets()) {
     ForcedIsa forced(set);
     for (const Shape& s : edge_shapes()) {
-      // The reduction is over m here: m takes the value of k, so that long reductions are covered, too.
+      // The sum is over m here; m gets the value of k, so that long sums are covered too.
       const int64_t m = s.k, n = s.n, k = s.m;
       Matrix dy(m, n, n == 128 ? 0 : random_int(0, 2)), x(m, k, random_int(0, 2)), dw(n, k, random_int(0, 2));
       const Matrix before = dw;
@@ -222,7 +222,7 @@ TEST(a_weight_gradient_has_the_same_bits_from_rows_where_they_lie_and_from_a_cop
     ForcedIsa forced(set);
     for (const int64_t k : {32, 96, 128}) {
       const int64_t m = 401, n = 70;
-      Matrix dy(m, n, 0), apart(m, k, 1);  // rows that begin amid a cache line are copied
+      Matrix dy(m, n, 0), apart(m, k, 1);  // rows that do not begin at a cache line are copied
       std::vector<float> memory(size_t(m * k + 16));
       const auto skipped = int64_t(64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) / 4;
       float* const near = memory.data() + skipped;

@@ -1,8 +1,9 @@
-// Products in bf16 against chains that are rounded by integer arithmetic, to the bit, on every instruction set of this CPU:
-// by vdpbf16ps and by the steps that stand for it.
+// Products in bf16 arithmetic have, to the bit, the sums that integer arithmetic rounds step by step, on
+// every instruction set of this CPU: by vdpbf16ps and by its emulation.
 //
-// Mutants tried, each killed: the low half of a pair first; denormal sums kept; denormal operands kept; the threshold of a
-// vanishing sum 2^-126; x truncated; 0 instead of -0 beside the last of an odd number; the chain begun again after a block.
+// Mutants tried, each killed: the low half of a pair first; denormal sums kept; denormal operands kept;
+// 2^-126 as the threshold of a vanishing sum; x truncated; 0 instead of -0 next to the last of an odd number;
+// the sum restarted after a block.
 #include "kernels/cpu/matmul_bf16_block.h"
 
 #include <algorithm>
@@ -57,8 +58,8 @@ Exact exact(float x) {
   return {bool(bits >> 31), (bits & 0x7fffffu) | 0x800000u, int(bits >> 23 & 255) - 150};
 }
 
-/// Rounds to 24 bits, ties to even, with an unlimited exponent; then 0 below 2^-126 and infinity from 2^128
-/// on.
+/// Rounds to 24 bits, ties to even, with an unlimited exponent; results below 2^-126 then become 0, and those
+/// from 2^128 on infinity.
 float rounded(Exact x) {
   int length = 0;
   while (x.m >> length) ++length;
@@ -76,7 +77,7 @@ float rounded(Exact x) {
   return of_bits(sign | uint32_t(e + 150) << 23 | uint32_t(kept & 0x7fffffu));
 }
 
-/// a b + c, rounded once.
+/// a b + c with the semantics of vdpbf16ps: rounded once, denormal numbers as zeros.
 float step(float a, float b, float c) {
   a = flushed(a), b = flushed(b), c = flushed(c);
   if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || a == 0 || b == 0) {
@@ -85,7 +86,8 @@ float step(float a, float b, float c) {
   const Exact x = exact(a), y = exact(b);
   Exact product{x.negative != y.negative, x.m * y.m, x.e + y.e}, sum = exact(c);
   if (c == 0) return rounded(product);
-  // The number with the higher last place is shifted to the other's, or far below the last place that counts.
+  // The number with the higher last place is shifted to the other's last place, or far below the last place
+  // that matters.
   Exact& high = product.e > sum.e ? product : sum;
   Exact& low = product.e > sum.e ? sum : product;
   if (high.e - low.e > 70) {
@@ -100,7 +102,7 @@ float step(float a, float b, float c) {
 
 bool same(float a, float b) { return bits_of(a) == bits_of(b) || (std::isnan(a) && std::isnan(b)); }
 
-/// The nearer of the two bf16 numbers around x, the even one in a tie; denormal numbers are zeros.
+/// The bf16 number nearest to x, the even one in a tie; denormal numbers are zeros.
 uint32_t nearest(float x) {
   x = flushed(x);
   const uint32_t down = bits_of(x) >> 16;
@@ -123,8 +125,8 @@ uint32_t drawn_number() {
   return random_int(0, 2) ? kNumbers[random_int(0, 17)] : uint32_t(random_int(0, 0xffff));
 }
 
-/// Sixteen cases: any numbers, or, if `near`, sums near the smallest normal number and products near its last
-/// place.
+/// Sixteen cases: arbitrary numbers or, if `near`, sums near the smallest normal number and products near its
+/// last place.
 struct Cases {
   uint32_t a[16], b[16];
   float sums[16];
@@ -142,7 +144,7 @@ struct Cases {
   }
 };
 
-/// A matrix of numbers of which some are 0, -0, denormal or exact halves between two bf16 numbers.
+/// Random numbers, of which some are 0, -0, denormal or exactly between two bf16 numbers.
 std::vector<float> numbers(int64_t n) {
   std::vector<float> out = random_floats(n);
   for (int64_t i = 0; i < n; i += random_int(3, 30)) {
@@ -173,7 +175,7 @@ TensorView matrix(const std::vector<float>& of, int64_t rows, int64_t columns) {
   return f32(const_cast<float*>(of.empty() ? reinterpret_cast<const float*>(&of) : of.data()), {rows, columns});
 }
 
-/// The chains of the product with weights [n, k], starting from `y`.
+/// The expected sums of the product with weights [n, k], starting from `y`.
 std::vector<float> chains(const Shape& s, const std::vector<float>& x, const std::vector<float>& w, std::vector<float> y) {
   for (int64_t i = 0; i < s.m; ++i) {
     for (int64_t j = 0; j < s.n; ++j) {
@@ -266,7 +268,8 @@ TEST(a_row_has_the_same_bits_in_every_batch_and_with_any_number_of_threads) {
   const std::vector<float> x = numbers(most * k), w = numbers(n * k);
   std::vector<float> first;
   each_bf16_isa([&] {
-    if (cpu::isa() == Isa::kBaseline) return;  // slow, and held to the chain above
+    // skipped because it is slow; each set is compared with the expected sums anyway
+    if (cpu::isa() == Isa::kBaseline) return;
     const Pack pack({}, matrix(w, n, k), n, k);
     std::vector<float> all = poison(most * n);
     linear({}, {matrix(x, most, k), pack.w, {}, matrix(all, most, n)});
@@ -306,7 +309,7 @@ TEST(a_weight_gradient_is_one_chain_over_the_rows_on_every_set) {
       add(0, s.m, dw, f32(dbias.data(), {s.n}));
       EXPECT_EQ(differing(dw, expected), 0);
       EXPECT_NEAR(dbias[0], sums[0], 1e-4);
-      const int64_t cut = random_int(0, s.m - 1);  // an odd number of rows changes nothing
+      const int64_t cut = random_int(0, s.m - 1);  // dividing at an odd number of rows changes nothing
       if (cut > 0) add(0, cut, parts, {});
       add(cut, s.m - cut, parts, {});
       EXPECT_EQ(differing(parts, expected), 0);

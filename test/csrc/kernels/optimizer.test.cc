@@ -1,4 +1,4 @@
-// sum_of_squares, AdamW and Muon against f64 written out here.
+// sum_of_squares, AdamW and Muon compared with f64 implementations in this file.
 //
 // Mutants tried, each killed: no decay; eps inside the square root; bias correction of v missing; the clip
 // factor only once in v; gradient norm without the last strip; b and c of the polynomial exchanged; Muon's
@@ -34,7 +34,7 @@ void on_every_set(F f) {
   cpu::force_isa(before);
 }
 
-/// The plain product of [n, k] and [k, m].
+/// The product of [n, k] and [k, m] by plain loops.
 Doubles product(const Doubles& a, const Doubles& b, int64_t n, int64_t k, int64_t m) {
   Doubles out(size_t(n * m), 0.0);
   for (int64_t i = 0; i < n; ++i) {
@@ -56,7 +56,7 @@ Doubles transposed(const Doubles& a, int64_t n, int64_t m) {
   return out;
 }
 
-/// Newton-Schulz as published, on the matrix as it stands: no transposition even if it is tall.
+/// Newton-Schulz as published, without transposing tall matrices.
 Doubles newton_schulz(Doubles x, int64_t rows, int64_t columns) {
   double norm = 0;
   for (double v : x) norm += v * v;
@@ -84,7 +84,7 @@ TEST(sum_of_squares_matches_f64_and_ignores_threads) {
     on_every_set([&] {
       const double alone = sum_of_squares({}, f32(x.data(), {n}));
       const double shared = sum_of_squares({.pool = &pool}, f32(x.data(), {n}));
-      EXPECT_NEAR(alone, expected, 1e-12 * expected);  // f64 sums: rounding only
+      EXPECT_NEAR(alone, expected, 1e-12 * expected);  // f64 sums, so only rounding differs
       EXPECT_EQ(alone, shared);
       if (first < 0) first = alone;
       EXPECT_EQ(alone, first);
@@ -136,12 +136,14 @@ TEST(adamw_matches_f64_over_three_steps) {
                                   f32(grads[size_t(step - 1)].data(), {n}), lr, beta1, beta2, eps, decay, scale, step});
       }
       for (size_t i = 0; i < size_t(n); ++i) {
-        EXPECT_NEAR(param[i], p[i], 1e-6 * (1.0 + std::fabs(p[i])));  // ten f32 roundings per step, each 6e-8
+        // ten f32 roundings per step, of 6e-8 each
+        EXPECT_NEAR(param[i], p[i], 1e-6 * (1.0 + std::fabs(p[i])));
         EXPECT_NEAR(fm[i], m[i], 1e-6);
         EXPECT_NEAR(fv[i], v[i], 1e-6);
       }
       if (first.empty()) first = param;
-      EXPECT_TRUE(same_bits(first.data(), param.data(), n));  // sets and threads: the same bits
+      // bits are equal for any instruction set and number of threads
+      EXPECT_TRUE(same_bits(first.data(), param.data(), n));
     }
   });
 }
@@ -150,7 +152,7 @@ TEST(adamw_first_step_is_the_sign_of_the_gradient) {
   std::vector<float> p{1.0f, 1.0f}, m(2, 0.0f), v(2, 0.0f), g{5.0f, -1e-4f};
   adamw({}, {f32(p.data(), {2}), f32(m.data(), {2}), f32(v.data(), {2}), f32(g.data(), {2}), 0.25f});
   EXPECT_NEAR(p[0], 0.75, 1e-6);
-  EXPECT_NEAR(p[1], 1.25, 1e-4);  // eps 1e-8 against a gradient of 1e-4
+  EXPECT_NEAR(p[1], 1.25, 1e-4);  // eps 1e-8 is small compared with a gradient of 1e-4
 }
 
 TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
@@ -171,7 +173,7 @@ TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
       std::vector<float> param = start, b = before;
       Arena arena(muon_scratch_bytes({}, rows, columns), "muon test");
       double change = -1;
-      const float half = 0.5f;  // the clip factor comes in two parts
+      const float half = 0.5f;  // the clip factor is passed in two parts
       muon({.pool = &pool}, {f32(param.data(), {rows, columns}), f32(b.data(), {rows, columns}),
                              f32(grad.data(), {rows, columns}), lr, momentum, decay, 2 * scale, f32(&half, {1}),
                              {&change, DType::kF64, {1}}, &arena});
@@ -180,7 +182,8 @@ TEST(muon_matches_f64_for_wide_tall_and_square_matrices) {
       for (size_t i = 0; i < size_t(n); ++i) {
         moved += (double(param[i]) - double(start[i])) * (double(param[i]) - double(start[i]));
         EXPECT_NEAR(b[i], buffer[i], 1e-6);
-        // Five cubic steps amplify rounding where singular values are far below 1: 1e-4 of an entry of about 0.3.
+        // Five cubic steps amplify rounding errors of singular values far below 1: 1e-4 of an entry of about
+        // 0.3.
         EXPECT_NEAR(param[i], start[i] * (1.0 - double(lr) * decay) - double(lr) * gain * update[i], 2e-5);
       }
       EXPECT_NEAR(change, moved, 1e-6 * moved);
@@ -214,7 +217,7 @@ TEST(muon_passes_a_nan_on) {
 
 namespace {
 
-/// x rounded to bf16 by a draw: up if the bits that are cut off plus the draw carry over.
+/// x rounded to bf16 stochastically: up if the bits that are cut off, plus `draw`, carry over.
 uint16_t rounded(float x, uint32_t draw) {
   uint32_t bits;
   std::memcpy(&bits, &x, 4);
@@ -222,7 +225,7 @@ uint16_t rounded(float x, uint32_t draw) {
   return uint16_t((up & 0x7fffu) == 0x7f80u ? bits >> 16 : up);
 }
 
-/// The draw of an element; its low half is m's.
+/// The random bits of an element; the low half is for m.
 uint32_t draw_of(uint64_t seed, int64_t step, int64_t element) {
   const uint64_t key = seed ^ kMomentSeed, block = uint64_t(element) / 4;
   const auto words = philox4x32({uint32_t(block), uint32_t(step), uint32_t(uint64_t(step) >> 32), uint32_t(block >> 32)},
@@ -275,7 +278,8 @@ TEST(moments_in_bf16_are_the_f32_ones_rounded_by_philox_of_seed_step_and_element
 
 TEST(rounding_at_random_is_unbiased_and_that_of_m_tells_nothing_of_v) {
   constexpr int64_t n = 1 << 20;
-  // With a gradient of 0 the moments are b1 m and b2 v: between two neighbours, most of the way down and up.
+  // With gradient 0 the moments become b1 m and b2 v, which lie between two bf16 numbers, nearer to the lower
+  // or the upper one.
   std::vector<float> p(n, 0.0f), g(n, 0.0f);
   std::vector<uint16_t> m(n, f32_to_bf16(-1.5f)), v(n, f32_to_bf16(0.75f));
   adamw({}, {.param = f32(p.data(), {n}), .m = bf16_view(m), .v = bf16_view(v), .grad = f32(g.data(), {n}), .lr = 0.1f,
@@ -284,11 +288,11 @@ TEST(rounding_at_random_is_unbiased_and_that_of_m_tells_nothing_of_v) {
   double mean_m = 0, mean_v = 0, product = 0, square_m = 0, square_v = 0;
   for (size_t i = 0; i < size_t(n); ++i) {
     const double em = double(bf16_to_f32(m[i])) - wanted_m, ev = double(bf16_to_f32(v[i])) - wanted_v;
-    EXPECT_TRUE(std::fabs(em) < 0x1p-7 && std::fabs(ev) < 0x1p-8);  // one of the neighbours
+    EXPECT_TRUE(std::fabs(em) < 0x1p-7 && std::fabs(ev) < 0x1p-8);  // the result is one of the two neighbours
     mean_m += em / n, mean_v += ev / n, product += em * ev / n, square_m += em * em / n, square_v += ev * ev / n;
   }
   EXPECT_TRUE(square_m > 0 && square_v > 0);
-  // Five standard errors; the nearest neighbour alone would be a hundred or more away.
+  // Five standard errors; rounding to nearest would be off by a hundred or more.
   EXPECT_NEAR(mean_m, 0.0, 5 * std::sqrt(square_m / n));
   EXPECT_NEAR(mean_v, 0.0, 5 * std::sqrt(square_v / n));
   EXPECT_TRUE(std::fabs(double(bf16_to_f32(f32_to_bf16(float(wanted_v)))) - wanted_v) > 100 * std::sqrt(square_v / n));
@@ -303,7 +307,7 @@ TEST(a_moment_in_bf16_becomes_neither_infinite_nor_0_and_nan_stays) {
     adamw({}, {.param = f32(p.data(), {n}), .m = bf16_view(m), .v = bf16_view(v), .grad = f32(g.data(), {n}), .lr = 0.1f, .beta2 = 0.999f});
     return std::pair{widened(m), widened(v)};
   };
-  // b1 m + (1 - b1) g just below the largest f32, above the largest bf16
+  // b1 m + (1 - b1) g is just below the largest f32, and above the largest bf16
   for (float x : after(0x1.fep127f, 0.0f, 0x1.fffffep127f).first) EXPECT_TRUE(x == 0x1.fep127f);
   for (float x : after(0.0f, 0x1p-126f, 0.0f).second) EXPECT_TRUE(x > 0.0f);
   for (float x : after(0.0f, 1e-30f, 0.0f).second) EXPECT_TRUE(x > 0.9e-30f);
@@ -333,7 +337,7 @@ TEST(ten_steps_with_moments_in_bf16_stay_near_f64) {
     square += error * error / n, mean += error / n, moved += p64[i] * p64[i] / n;
     EXPECT_TRUE(std::fabs(error) < 0.05 * 10 * kLr);
   }
-  // Each rounding is off by up to 2^-7, at random: after ten steps half a percent is left.
+  // Each rounding has a random error of up to 2^-7: after ten steps half a percent remains.
   EXPECT_TRUE(std::sqrt(square / moved) < 0.01);
   EXPECT_NEAR(mean, 0.0, 5 * std::sqrt(square / n));
 }

@@ -1,4 +1,4 @@
-// Sums of parts in their order, and squares of blocks against f64.
+// Ordered sums of parts, and sums of squares per block, compared with f64.
 #include "kernels/parts.h"
 
 #include "each_isa.h"
@@ -46,7 +46,7 @@ TEST(squares_of_blocks_are_those_of_differences_and_of_nothing_else) {
             const float value = differs ? x[size_t(i)] - from[size_t(i)] : x[size_t(i)];
             wanted += double(value) * double(value);
           }
-          EXPECT_NEAR(alone[size_t(b)], wanted, 1e-13 * wanted);  // the order of f64 sums
+          EXPECT_NEAR(alone[size_t(b)], wanted, 1e-13 * wanted);  // only the order of f64 sums differs
         }
       }
     }

@@ -1,13 +1,13 @@
-// Every objective against the stored cases, against its formula in f64 by central differences, and the KL
-// and entropy terms against their definitions.
+// Every policy objective compared with stored cases and, by central differences, with its formula in f64; KL
+// and entropy terms compared with their definitions.
 //
-// Mutants tried, each killed by the test named: clip compared with >= (stored cases, exact_edge_eps0);
+// Mutants tried, each killed by the test named: clip compared with >= (stored cases, exact_edge_eps0); a
 // clipped negative advantage stops the gradient (differences, stored); 1/n_i left out of the GSPO slope
-// (differences, stored); 1/|g| left out (stored, grpo); token weight of dapo by N (stored); cispo slope
-// times rho instead of clip(rho) (stored); lower clamp of reinforce_clamped at 1 - clip_low (stored); KL
-// slope with ref - new swapped, KL weight without 1/n_i, entropy sign (kl_and_entropy); masked outputs left
-// unwritten (poison in all); std::clamp hiding NaN is the same function here, so nan_reaches_the_loss only
-// guards a rewrite by min/max.
+// (differences, stored); 1/|g| left out (stored, grpo); token weight of dapo by N (stored); cispo slope times
+// rho instead of clip(rho) (stored); lower clamp of reinforce_clamped at 1 - clip_low (stored); KL slope with
+// ref - new exchanged, KL weight without 1/n_i, entropy sign (kl_and_entropy); masked outputs not written
+// (NaN in all). std::clamp, which may hide NaN, gives the same results here; nan_reaches_the_loss protects
+// against a rewrite by min/max.
 #include "kernels/policy_loss.h"
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Batch batch_of(const Json& c, const std::string& algo) {
   return batch;
 }
 
-/// The stored files' own tolerance for f32 inputs.
+/// The tolerance that the stored files state for f32 inputs.
 double tolerance(double value) { return 1e-5 * std::max(1.0, std::fabs(value)); }
 
 void check_case(const Json& c) {
@@ -111,7 +111,7 @@ const Objective kAll[] = {
     Objective::kSapo,
 };
 
-/// Whether each token's slope holds the other tokens' part of its ratio constant, so that it is not the
+/// Whether each token's slope treats the other tokens' part of its ratio as constant, so that it is not the
 /// value's derivative.
 bool stops_a_ratio(Objective o) { return o == Objective::kGspoToken; }
 bool stops_a_weight(Objective o) { return o == Objective::kCispo || o == Objective::kReinforceClamped; }
@@ -131,11 +131,11 @@ TEST(all_stored_cases_hold) {
   EXPECT_EQ(cases, 354);
 }
 
-// The gradient of CISPO and clamped REINFORCE holds the ratio weight constant: their value is linear in new_t
-// only if the behavior moves along, which keeps rho.
+// The gradient of CISPO and clamped REINFORCE treats the ratio weight as constant: their value is linear in
+// new_t only if behavior changes along with it, which keeps rho.
 TEST(slopes_match_central_differences) {
   for (Objective objective : kAll) {
-    if (stops_a_ratio(objective)) continue;  // policy_loss_terms.test.cc
+    if (stops_a_ratio(objective)) continue;  // tested in policy_loss_terms.test.cc
     for (SequenceWeight weight : {SequenceWeight::kUniform, SequenceWeight::kLength}) {
       Batch batch = random_batch(objective);
       batch.args.sequence_weight = weight;
@@ -151,7 +151,7 @@ TEST(slopes_match_central_differences) {
           down.behavior[t] += down.logprobs[t] - batch.logprobs[t];
         }
         const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
-        // If a step crosses a clip edge, the flags differ and the difference is no derivative.
+        // If a step crosses a clip bound, the flags differ and the difference is no derivative.
         if (up.clipped != down.clipped) continue;
         EXPECT_NEAR(batch.a[t], slope, 2e-5);
       }
@@ -236,7 +236,7 @@ TEST(weights_of_tokens_multiply_their_terms_alone) {
 
 TEST(a_penalty_is_of_the_distance_to_what_the_ratio_is_to) {
   for (Objective objective : kAll) {
-    if (objective == Objective::kSupervised) continue;  // has no ratio
+    if (objective == Objective::kSupervised) continue;  // the supervised objective has no ratio
     for (bool corrected : {false, true}) {
       Batch plain = random_batch(objective);
       if (corrected) {
@@ -293,7 +293,7 @@ TEST(supervised_needs_neither_behavior_nor_advantages) {
 
 TEST(token_advantages_that_are_the_sequences_change_no_bit) {
   for (Objective objective : kAll) {
-    if (objective == Objective::kPpoClip) continue;  // has no other
+    if (objective == Objective::kPpoClip) continue;  // PPO-clip has no other
     Batch by_sequence = random_batch(objective);
     Batch by_token = by_sequence;
     by_sequence.token_advantages.clear();

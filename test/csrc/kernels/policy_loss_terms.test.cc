@@ -1,11 +1,11 @@
-// Corrections for a mismatch between sampler and trainer: every kind with every objective against the
-// formulas of docs/explanation/numerics.md, written again in f64 (slopes are central differences with the
-// weights held); and what corrections must leave alone.
+// Importance corrections for a mismatch between sampler and trainer: every kind with every objective,
+// compared with the formulas of docs/explanation/numerics.md in f64 (slopes are central differences with
+// constant weights); and what corrections must not change.
 //
-// Mutants tried, each dies here: q_t upside down; the product a mean (sequence-tis, sequence-mask); the
-// geometric mean a product; a mask that truncates, a truncation that masks; low and high swapped; the weight
-// left out of the slope, or of the loss; the objective's ratio left to behavior; GSPO's weight as the
-// sequence's mean.
+// Mutants tried, each dies here: q_t inverted; the product a mean (sequence-tis, sequence-mask); the
+// geometric mean a product; a mask that truncates, a truncation that masks; low and high exchanged; the
+// weight left out of the slope, or of the loss; the objective's ratio relative to behavior; GSPO's weight as
+// the sequence's mean.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ const Objective kPolicies[] = {Objective::kGspo,    Objective::kGrpo,  Objective
                                Objective::kReinforceClamped, Objective::kReinforce, Objective::kGspoToken,
                                Objective::kGmpo, Objective::kSapo};
 
-/// The counted tokens of sequence i.
+/// Indices of the counted tokens of sequence i.
 std::vector<size_t> counted_tokens(const PolicyBatch& x, int64_t i) {
   std::vector<size_t> out;
   for (size_t t = size_t(x.starts[size_t(i)]); t < size_t(x.starts[size_t(i) + 1]); ++t) {
@@ -38,7 +38,7 @@ std::vector<size_t> counted_tokens(const PolicyBatch& x, int64_t i) {
   return out;
 }
 
-/// w_t of every token, from probabilities rather than their logarithms.
+/// w_t of every token, computed from probabilities instead of their logarithms.
 std::vector<double> brute_weights(const PolicyBatch& x) {
   const double low = double(x.args.correction_low), high = double(x.args.correction_high);
   const auto inside = [&](double r) { return r >= low && r <= high; };
@@ -92,7 +92,7 @@ double brute_scale(const PolicyBatch& x, size_t i, double n) {
   }
 }
 
-/// The loss where the new log-probs are `now`; whatever the formulas hold constant is taken at x.logprobs.
+/// The loss for new log-probs `now`; whatever the formulas treat as constant is computed from x.logprobs.
 double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, const std::vector<double>& now) {
   const double low = 1.0 - double(x.args.clip_low), high = 1.0 + double(x.args.clip_high);
   double loss = 0.0;
@@ -125,8 +125,8 @@ double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, cons
   return loss;
 }
 
-/// A batch whose behaviour is some 0.3 nats from the trainer's log-probs; band and bounds cut some tokens and
-/// sequences.
+/// A batch whose behavior log-probs differ by some 0.3 nats from the trainer's; the bounds affect some tokens
+/// and sequences.
 PolicyBatch corrected_batch(Objective objective, Correction kind, bool at_the_start) {
   PolicyBatch batch = random_batch(objective);
   batch.proximal = batch.logprobs;
@@ -160,8 +160,8 @@ TEST(gspo_token_is_gspo_where_a_sequence_has_one_advantage) {
   }
 }
 
-// GMPO as its paper writes it: a product of ratios to the power of the advantage's sign, each the smaller of
-// itself and clipped.
+// GMPO by its paper: a product of ratios to the power of the advantage's sign, each the smaller of itself and
+// its clipped value.
 TEST(gmpo_is_a_geometric_mean_of_clipped_ratios) {
   PolicyBatch batch = random_batch(Objective::kGmpo);
   batch.args.clip_low = 0.03f, batch.args.clip_high = 0.04f;
@@ -198,12 +198,13 @@ TEST(sapo_gates_each_ratio_by_the_sign_of_its_advantage) {
   }
   EXPECT_NEAR(batch.run(), expected, 1e-12);
   EXPECT_EQ(std::count(batch.clipped.begin(), batch.clipped.end() - 1, 1), 0);
-  batch.behavior[5] = -2000.0f;  // the ratio overflows: the gate is open, and its slope 0
+  batch.behavior[5] = -2000.0f;  // the ratio overflows: the gate is fully open, and its slope is 0
   EXPECT_TRUE(std::isfinite(batch.run()));
   EXPECT_EQ(batch.a[5], 0.0f);
 }
 
-// A clip_low of 1 is no lower bound: the ratio that TRL, MiniMax and ScaleRL clip from above alone.
+// A clip_low of 1 is no lower bound: the variant of TRL, MiniMax and ScaleRL, which clips ratios only from
+// above.
 TEST(cispo_with_a_lower_bound_of_0_clips_from_above_alone) {
   PolicyBatch batch = random_batch(Objective::kCispo);
   batch.args.clip_low = 1.0f;
@@ -244,12 +245,13 @@ TEST(weights_losses_and_slopes_are_those_of_the_definitions) {
   }
 }
 
-// Perturbs the op's own loss, not the brute-force one; proximal and behavior, and hence the weights, stay as
-// they were.
+// Differences of the op's own loss, not of the brute-force one; proximal and behavior, and hence the weights,
+// are constant.
 TEST(slopes_match_central_differences_of_the_op_itself) {
   for (Correction kind : kKinds) {
     for (Objective objective : kPolicies) {
-      // CISPO's and REINFORCE's weights move with new_t; GSPO holds a part constant if its weights differ.
+      // CISPO's and REINFORCE's weights change with new_t; GSPO treats a part as constant if its weights
+      // differ.
       const bool stops = objective == Objective::kCispo || objective == Objective::kReinforceClamped;
       const bool by_token = kind != Correction::kSequenceTis && kind != Correction::kSequenceMask;
       const bool shares = objective == Objective::kGspo || objective == Objective::kGmpo;
@@ -262,7 +264,7 @@ TEST(slopes_match_central_differences_of_the_op_itself) {
         up.logprobs[t] += 0x1p-9f;
         down.logprobs[t] -= 0x1p-9f;
         const double slope = (up.run() - down.run()) / (double(up.logprobs[t]) - double(down.logprobs[t]));
-        if (up.clipped != down.clipped) continue;  // across a clip edge the difference is no derivative
+        if (up.clipped != down.clipped) continue;  // across a clip bound the difference is no derivative
         EXPECT_NEAR(batch.a[t], slope, 2e-5);
       }
     }
@@ -318,7 +320,7 @@ TEST(tis_makes_reinforce_the_clamped_one) {
 
 TEST(kl_and_entropy_keep_tokens_of_weight_0) {
   PolicyBatch batch = corrected_batch(Objective::kGrpo, Correction::kIcepop, true);
-  batch.args.correction_low = 5.0f, batch.args.correction_high = 6.0f;  // no ratio is inside
+  batch.args.correction_low = 5.0f, batch.args.correction_high = 6.0f;  // no ratio is inside the bounds
   EXPECT_EQ(batch.run(), 0.0);
   batch.args.kl_coef = 0.07f, batch.args.entropy_coef = 0.03f;
   PolicyBatch plain = batch;
@@ -335,7 +337,8 @@ TEST(nan_and_what_overflows_are_not_hidden) {
     batch.behavior[5] = std::nanf("");
     EXPECT_TRUE(std::isnan(batch.run()));
     EXPECT_TRUE(std::isnan(batch.losses[2]) && !std::isnan(batch.losses[0]));
-    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;  // no bound on a weight
+    // these corrections have no bound on a weight
+    if (kind == Correction::kDppoTv || kind == Correction::kDppoKl) continue;
     PolicyBatch far = corrected_batch(Objective::kDapo, kind, true);
     far.behavior[5] = -2000.0f;  // exp(2000) is infinite: outside every band, and above every bound
     EXPECT_TRUE(std::isfinite(far.run()));
@@ -344,12 +347,13 @@ TEST(nan_and_what_overflows_are_not_hidden) {
   }
 }
 
-// Among the cases are probabilities of 0 and 1, and moves against the advantage, which are never masked.
+// The cases include probabilities of 0 and 1, and changes against the advantage, which are never masked.
 TEST(a_probability_gap_masks_what_moves_on_and_nothing_that_comes_back) {
   for (Correction kind : {Correction::kDppoTv, Correction::kDppoKl}) {
     for (const auto& [advantage, was, now, weight] : std::vector<std::array<float, 4>>{
              {1, -2.0f, -0.1f, 0}, {1, -0.1f, -2.0f, 1}, {-1, -0.1f, -2.0f, 0}, {-1, -2.0f, -0.1f, 1}, {0, -0.1f, -2.0f, 1},
-             {1, -9.0f, -8.0f, 1},       // e times as likely, yet a tiny gap: a ratio would be clipped
+             // e times as likely, but a tiny probability gap: a ratio would be clipped
+             {1, -9.0f, -8.0f, 1},
              {1, -90.0f, 0.0f, 0}, {1, -2.0f, 0.0f, 0}, {-1, 0.0f, -90.0f, 0}, {-1, 0.0f, 0.0f, 1}}) {
       PolicyBatch batch = random_batch(Objective::kDapo);
       batch.args.correction = kind;

@@ -1,4 +1,4 @@
-// RMS norm and its gradient against f64: the formula forward, central differences backward.
+// RMS norm compared with its formula in f64, and its gradient with central differences.
 //
 // Mutants tried, killed: eps outside the root (matches_f64, small rows); mean over 16-lane padding
 // (matches_f64); r^2 instead of r^3 (gradient); dweight overwritten (gradient); accumulate ignored
@@ -67,7 +67,7 @@ TEST(rms_norm_matches_f64) {
       for (int64_t r = 0; r < m.rows; ++r) {
         for (int64_t i = 0; i < m.stride; ++i) {
           if (i >= m.width) EXPECT_TRUE(std::isnan(m.y[size_t(r * m.stride + i)]));
-          // Four roundings on values of a few units.
+          // Four roundings of values of a few units.
           else EXPECT_NEAR(m.y[size_t(r * m.stride + i)], m.reference(r, i), 4e-6);
         }
       }
@@ -89,7 +89,8 @@ TEST(gradient_matches_central_differences_of_f64) {
           up.x[at] += 0x1p-12f;
           down.x[at] -= 0x1p-12f;
           const double slope = (up.row_loss(r) - down.row_loss(r)) / (double(up.x[at]) - double(down.x[at]));
-          // Gradients here reach 1 / sqrt(eps) = 30 times the weights, so the tolerance is relative, too.
+          // Gradients here reach 1 / sqrt(eps) = 30 times the weights, so the tolerance has a relative part
+          // too.
           EXPECT_NEAR(plain.dx[at], slope, 2e-4 + 2e-5 * std::fabs(slope));
           EXPECT_EQ(m.dx[at], 2.0f + plain.dx[at]);
         }

@@ -1,4 +1,4 @@
-// Rotation of halves and of neighbours against f64, its inverse, and odd half widths.
+// Rotary embedding of halves and of neighbours compared with f64, its inverse, and odd half widths.
 //
 // Mutants tried, killed: halves taken for neighbours and neighbours for halves (matches_f64); sign of either sine (matches_f64, inverse_undoes);
 // position of row 0 for all rows (matches_f64); head stride of D/2 (matches_f64).
@@ -69,7 +69,7 @@ TEST(rope_matches_f64_and_leaves_gaps_alone) {
   });
 }
 
-// The rotation is orthogonal: its inverse is its transpose, hence its gradient.
+// The rotation is orthogonal: its inverse is its transpose, and hence its gradient.
 TEST(inverse_undoes_the_rotation) {
   each_isa([] {
     for (const auto& s : kShapes) for (const bool neighbours : {false, true}) {
@@ -86,7 +86,7 @@ TEST(inverse_undoes_the_rotation) {
 TEST(an_odd_head_dim_is_refused) {
   Rotation m(2, 1, 4);
   EXPECT_THROWS(rope({}, {f32(m.x.data(), {2, 1, 3}), i32(m.position.data(), {2}), f32(m.table.data(), {50, 3}), false}), Code::kShape);
-  // A table may turn fewer dimensions than there are, in pairs, and never more.
+  // A table may rotate fewer dimensions than there are (an even number), and never more.
   EXPECT_THROWS(rope({}, {f32(m.x.data(), {2, 1, 4}), i32(m.position.data(), {2}), f32(m.table.data(), {50, 3}), false}), Code::kShape);
   EXPECT_THROWS(rope({}, {f32(m.x.data(), {2, 1, 4}), i32(m.position.data(), {2}), f32(m.table.data(), {33, 6}), false}), Code::kShape);
 }

@@ -1,4 +1,4 @@
-// Rounding in place against the bit arithmetic of core/tensor.h, on every instruction set.
+// Rounding to bf16 in place, compared with the bit arithmetic of core/tensor.h, on every instruction set.
 //
 // Mutants tried: truncation, ties away from zero, the last element of a row left out (all killed).
 #include "kernels/rounding.h"

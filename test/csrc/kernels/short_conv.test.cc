@@ -1,5 +1,5 @@
-// The short convolution against its formula in f64, its gradient against central differences of that, and the bits of a
-// sequence in one call against those in several calls.
+// The short convolution compared with its formula in f64, its gradient with central differences of that, and
+// the bits of a sequence in one call with those in several calls.
 #include "kernels/short_conv.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// simd.h as this build's baseline compiles it.
+// Tests simd.h as compiled for the build's baseline instruction set.
 #define HONE_ISA probe_baseline
 #define HONE_PROBE_SET kBaseline
 #include "simd_probe.inc"

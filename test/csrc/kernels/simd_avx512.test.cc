@@ -1,4 +1,5 @@
-// simd.h on AVX-512. Only the probes are compiled for it: the test itself starts on any CPU.
+// Tests simd.h on AVX-512. Only the probes are compiled for AVX-512, so that the test itself starts on any
+// CPU.
 #define HONE_ISA probe_avx512
 #define HONE_PROBE_SET kAvx512
 #if defined(__GNUC__) && !defined(__clang__)
@@ -8,7 +9,7 @@
 #include <immintrin.h>
 #include <cstdint>
 
-// g++ changes the target here but not the macros by which simd.h chooses.
+// The pragma changes g++'s target, but not the macros by which simd.h chooses its code.
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c")
 #ifndef __AVX2__

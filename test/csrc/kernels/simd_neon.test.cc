@@ -1,4 +1,4 @@
-// simd.h on arm64, whose compilers need no option for it.
+// Tests simd.h on arm64, for which compilers need no option.
 #define HONE_ISA probe_neon
 #define HONE_NEON 1
 #define HONE_PROBE_SET kNeon

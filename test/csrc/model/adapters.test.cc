@@ -1,4 +1,5 @@
-// W + s B A and the gradients of A and B against sums written out in f64; what is refused, field by field.
+// LoRA adapters: W + s B A and the gradients of A and B, compared with f64 sums; what is refused, field by
+// field.
 #include "model/adapters.h"
 
 #include <cmath>

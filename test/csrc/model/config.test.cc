@@ -1,6 +1,5 @@
-// config.json as a whole: refusals, round trips, the golden files. Each architecture: test/csrc/model/archs.
-// Mutants tried: heads not a multiple of kv heads accepted, rope dropped when writing.
-// All die.
+// config.json as a whole: what is refused, round trips, golden files. test/csrc/model/archs tests each
+// architecture. Mutants tried: heads not a multiple of kv heads accepted, rope dropped when writing. All die.
 #include "model/config.h"
 
 #include "check.h"
@@ -13,7 +12,7 @@ using namespace hone;
 using model::ModelConfig;
 using model::RopeConfig;
 
-/// A small llama config with one field replaced or added; "" removes nothing.
+/// A small Llama config with one field replaced or added; with "" as value nothing is removed.
 Json config_with(const char* field = nullptr, const char* value = nullptr) {
   Json json = Json::parse(R"({"model_type": "llama", "vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2,
     "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 64, "max_position_embeddings": 128,
@@ -76,13 +75,13 @@ TEST(fields_that_change_numbers_are_refused_by_name) {
 
 TEST(sizes_whose_products_overflow_are_refused) {
   model::ModelConfig config = parse(config_with());
-  config.heads = config.kv_heads = config.head_dim = 1 << 20;  // q_proj alone: 2^45 elements
+  config.heads = config.kv_heads = config.head_dim = 1 << 20;  // q_proj alone would have 2^45 elements
   EXPECT_THROWS(config.check(), Code::kConfig);
   config = parse(config_with());
   config.max_positions = INT32_MAX;
-  config.head_dim = 1 << 14;  // the rotary table: 2^45 angles
+  config.head_dim = 1 << 14;  // the rotary table would have 2^45 angles
   EXPECT_THROWS(config.check(), Code::kConfig);
-  config.head_dim = 128;  // a large one
+  config.head_dim = 128;  // a large but valid value
   config.vocabulary = 1 << 18, config.width = 1 << 14, config.layers = 128, config.mlp_width = 1 << 16;
   config.check();
 }
@@ -94,7 +93,7 @@ TEST(null_and_harmless_fields_are_accepted) {
 }
 
 TEST(fields_that_reach_no_logit_are_passed_over) {
-  // What files of Qwen2.5, its distillations and fine-tunes carry beside the sizes.
+  // Fields that files of Qwen2.5, its distillations and fine-tunes have in addition to the sizes.
   const std::pair<const char*, const char*> cases[] = {
       {"use_mrope", "false"}, {"unsloth_fixed", "true"}, {"_attn_implementation", "\"sdpa\""},
       {"_attn_implementation_autoset", "true"}, {"rope_interleaved", "false"}, {"is_llama_config", "true"},
@@ -134,7 +133,7 @@ TEST(a_mixture_of_experts_that_no_architecture_has_is_refused_in_one_line) {
   EXPECT_EQ(message(by_name), "config.json: model_type \"qwen2_moe\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next.");
   EXPECT_TRUE(message(by_count).find("mixture of experts") != std::string::npos);
   EXPECT_THROWS(parse(by_name), Code::kUnsupported);
-  EXPECT_EQ(parse(config_with("num_local_experts", "0")).width, 32);  // says that there are no experts
+  EXPECT_EQ(parse(config_with("num_local_experts", "0")).width, 32);  // 0 means that there are no experts
 }
 
 bool same(const ModelConfig& a, const ModelConfig& b) {

@@ -1,5 +1,5 @@
-// Files appear whole or not at all, and every refusal of the system is a kIo error.
-// Mutants tried: no unlink in the destructor, write errors ignored, exchange without removal. All die.
+// Files appear completely or not at all, and every failure that the system reports is a kIo error. Mutants
+// tried: no unlink in the destructor, write errors ignored, exchange without removal. All die.
 #include "model/durable_file.h"
 
 #include <csignal>
@@ -17,7 +17,7 @@ namespace {
 int files_synced = 0, folders_synced = 0;
 }
 
-/// Replaces the C library's fsync: counts the call and does the same.
+/// Replaces the C library's fsync: counts the call and then syncs.
 extern "C" int fsync(int descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) == 0) ++(S_ISDIR(status.st_mode) ? folders_synced : files_synced);
@@ -30,7 +30,7 @@ using namespace hone;
 namespace fs = std::filesystem;
 using model::DurableFile;
 
-/// For a scope, limits the size of files that this process may write, as a full disk does.
+/// While an object exists, limits the size of files that this process may write, which acts like a full disk.
 class FullDisk {
  public:
   explicit FullDisk(rlim_t bytes) {
@@ -45,7 +45,7 @@ class FullDisk {
   rlimit before_{};
 };
 
-/// The error's text; "" if there is none.
+/// The message of the error that `work` throws with `code`; "" if it throws none.
 template <class Work>
 std::string error_of(Code code, Work work) {
   try {
@@ -83,7 +83,7 @@ TEST(what_may_never_end_is_no_file) {
 TEST(a_text_longer_than_any_is_refused_before_it_is_read) {
   const test::TemporaryFolder folder("sparse");
   DurableFile(folder / "text").commit();
-  fs::resize_file(folder / "text", uintmax_t(1) << 40);  // sparse: no bytes on the disk
+  fs::resize_file(folder / "text", uintmax_t(1) << 40);  // a sparse file takes no bytes on the disk
   const std::string told = error_of(Code::kFormat, [&] { model::read_text(folder / "text"); });
   EXPECT_TRUE(told.find("has 1099511627776 bytes; such a file has 1073741824 at most.") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// W + s B A of experts, and the gradients of A and B, against sums written out in f64 from PEFT's layout of both.
+// LoRA adapters of experts: W + s B A, and the gradients of A and B, compared with f64 sums in PEFT's layout.
 #include "model/expert_adapters.h"
 
 #include "check.h"
@@ -50,7 +50,7 @@ TEST(add_is_the_product_of_an_experts_own_b_and_a) {
   }
 }
 
-/// Rows that go to two of the experts each, never to the third.
+/// Rows that are each routed to two of three experts, never to the third.
 struct Routed {
   std::vector<int32_t> experts, begins = std::vector<int32_t>(size_t(E + 1)), rows = std::vector<int32_t>(size_t(kRows * kChosen)), pairs = rows;
   std::vector<float> dy = random_floats(kRows * kChosen * N), x = random_floats(kRows * kChosen * K);

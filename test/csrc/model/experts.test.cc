@@ -1,4 +1,5 @@
-// Experts of a layer against the f64 reference: what they add, its gradient to what enters, and the memory they take.
+// A layer's experts compared with the f64 reference: their output, its gradient with respect to the input,
+// and the memory they need.
 #include "model/experts.h"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ struct Layer {
   }
   const model::PackedLayer& packed() const { return weights->layers[size_t(index)]; }
   TensorView input() const { return f32(x.data(), {rows, config.width}); }
-  /// What the experts add to zeros.
+  /// The experts' output, added to zeros.
   std::vector<float> added(const Stream& stream, const model::ExpertActivations& act, int64_t first, int64_t count) const {
     Arena scratch(model::expert_scratch_bytes(config, count), "test");
     std::vector<float> out(size_t(count * config.width), 0.0f);
@@ -70,11 +71,11 @@ TEST(what_experts_add_is_the_references_and_a_row_has_its_bits_alone) {
   }
 }
 
-/// What a row of `rows` adds to the terms about routers.
+/// What one of `rows` contributes to the router's auxiliary losses.
 struct TermsOf {
   const test::Reference& reference;
   int64_t layer;
-  std::vector<int32_t> chosen;  // of all rows
+  std::vector<int32_t> chosen;  // experts of all rows
   double balance_coef, z_coef;
 
   double operator()(const Vector& x, double rows) const {

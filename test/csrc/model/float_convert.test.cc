@@ -1,6 +1,7 @@
-// Every 16-bit value and its neighbourhood: rounding is compared with a search over all representable values.
-// Mutants tried: truncation, ties away from zero, f64 through f32 without to_odd, NaN that becomes infinity, the last
-// overflow reported instead of the first: all die. 65520 left to the general rounding lives: it becomes infinite there too.
+// Conversion of every 16-bit value and its neighbourhood; rounding is compared with a search over all
+// representable values. Mutants tried: truncation, ties away from zero, f64 through f32 without to_odd, NaN
+// that becomes infinity, the last overflow reported instead of the first: all die. Omitting the special case
+// of 65520 is not detected, because the general rounding gives infinity too.
 #include "model/float_convert.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ To converted(From x, DType from, DType to, int64_t wanted_overflow = -1) {
 }
 float f32_of(uint16_t bits, DType type) { return converted<float>(bits, type, DType::kF32); }
 
-/// The finite non-negative values of a 16-bit type, indexed by their bits.
+/// The finite non-negative values of a 16-bit float type, indexed by their bits.
 std::vector<double> finite_values(DType type) {
   std::vector<double> out;
   const uint16_t infinity = type == DType::kF16 ? 0x7c00 : 0x7f80;
@@ -30,7 +31,7 @@ std::vector<double> finite_values(DType type) {
   return out;
 }
 
-/// The nearest value's bits, ties to the even one; the index after the last is infinity.
+/// Bits of the value nearest to x, the even one in a tie; the index after the last value is infinity.
 uint16_t nearest(const std::vector<double>& values, double x) {
   const double beyond = values.back() + (values.back() - values[values.size() - 2]);
   const double magnitude = std::fabs(x);

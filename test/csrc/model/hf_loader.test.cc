@@ -1,6 +1,6 @@
-// Hugging Face folders: single file, shards, wrapper names; what is missing, extra or misshapen is named.
-// Mutants tried: "model.language_model." stripped without putting "model." back, an extra tensor reported without
-// its reason, the tied head not compared. All die.
+// Loading Hugging Face folders: a single file, shards, wrapper names; errors name what is missing, unknown or
+// of the wrong shape. Mutants tried: "model.language_model." stripped without putting "model." back, an extra
+// tensor reported without its reason, the tied head not compared. All die.
 #include "model/hf_loader.h"
 
 #include "check.h"

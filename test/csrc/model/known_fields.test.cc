@@ -1,5 +1,5 @@
-// Fields that no architecture reads: dropped, refused unless neutral, or unknown; and which configs are
-// mixtures of experts.
+// Fields that no architecture reads: dropped, refused unless they have a neutral value, or unknown; and which
+// configs count as mixtures of experts.
 #include "model/known_fields.h"
 
 #include "check.h"

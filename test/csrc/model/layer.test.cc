@@ -1,5 +1,5 @@
-// One layer in place and with kept activations: the same bits; views; positions.
-// Mutants tried: raw q and k saved after their norm, a view that forgets its stride. Both die.
+// One layer computed in place, and with stored activations, has the same bits; views of heads; checks of
+// positions. Mutants tried: raw q and k saved after their norm, a view that forgets its stride. Both die.
 #include "model/layer.h"
 
 #include "check.h"
@@ -11,10 +11,10 @@ namespace {
 
 using namespace hone;
 
-/// Every row attends to itself only: out = v of its group.
+/// Attention in which every row attends only to itself: out = v of its key head.
 class SelfOnly final : public model::AttentionSource {
  public:
-  kernels::DeltaRuns runs(int64_t) override { return {}; }  // no layer asks
+  kernels::DeltaRuns runs(int64_t) override { return {}; }  // not called by these layers
   void attend(const Stream&, int64_t, const TensorView& q, const TensorView&, const TensorView& v, const TensorView&,
               const TensorView& out, const TensorView&) override {
     const int64_t H = q.dim(1), K = v.dim(1), D = q.dim(2);
@@ -76,7 +76,7 @@ TEST(in_place_and_kept_give_the_same_bits) {
     layer.run(kept, out);
     layer.run(layer.activations(x, x), x);
     EXPECT_TRUE(test::same_bits(out.as<float>(), layer.x.data(), R * C));
-    EXPECT_TRUE(test::same_bits(start.data(), before.data(), R * C));  // the input is kept
+    EXPECT_TRUE(test::same_bits(start.data(), before.data(), R * C));  // the input is unchanged
   }
 }
 

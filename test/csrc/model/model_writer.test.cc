@@ -1,7 +1,8 @@
-// Folders written back: the same names, shards, dtypes and bytes; other dtypes and shards; trained values.
-// Mutants tried: a vision tower converted on export, rotary frequencies converted, no embedding for a stored tied head,
-// trained tensors without a place or with another shape accepted, the old index kept after a conversion, no "format", the
-// wrong element named, the wrong bytes read in the second piece of a tensor. All die.
+// Writing model folders: with the source's names, shards, dtypes and bytes; with other dtypes and shards;
+// with trained values. Mutants tried: a vision tower converted on export, rotary frequencies converted, no
+// embedding for a stored tied head, trained tensors without a place or with another shape accepted, the old
+// index kept after a conversion, no "format", the wrong element named, the wrong bytes read in the second
+// piece of a tensor. All die.
 #include "model/model_writer.h"
 
 #include <fstream>
@@ -22,7 +23,7 @@ using model::WeightFolder;
 
 std::string bytes_of(const std::string& path) { return model::read_text(path); }
 
-/// name -> dtype, shape and bytes of every tensor of a folder.
+/// Maps the name of every tensor in a folder to its dtype, shape and bytes.
 std::map<std::string, std::string> contents(const std::string& folder) {
   std::map<std::string, std::string> out;
   const WeightFolder open(folder);
@@ -48,7 +49,7 @@ TEST(every_golden_model_comes_back_to_the_byte) {
     const auto report = model::write_model_folder({.source = from, .target = to});
     EXPECT_EQ(report.converted + report.replaced, 0);
     const WeightFolder opened(from);
-    for (const auto& file : opened.files()) {  // whole files: headers too
+    for (const auto& file : opened.files()) {  // whole files, including headers
       if (bytes_of(file.path) != bytes_of(to + "/" + file.name)) test::report(__FILE__, __LINE__, file.path + " differs");
     }
     EXPECT_EQ(opened.index_text(), WeightFolder(to).index_text());
@@ -69,7 +70,7 @@ TEST(bf16_through_f32_and_other_shards_and_back_is_the_same_to_the_byte) {
   EXPECT_TRUE(!fs::exists(folder / (std::string("back/") + model::kWeightIndex)));
 }
 
-/// Two shards of a wrapper's text model with what else such files hold.
+/// Two shards of a wrapper's text model, with the other tensors that such files contain.
 struct Wrapper {
   std::vector<float> head = test::random_floats(12), norm = test::random_floats(6), vision = test::random_floats(5);
   std::vector<float> frequencies = test::random_floats(2);
@@ -99,7 +100,7 @@ TEST(a_dtype_changes_floats_only_and_the_index_says_the_new_size) {
   const test::TemporaryFolder folder("dtype");
   const Wrapper source(folder / "from");
   const auto report = model::write_model_folder({.source = folder / "from", .target = folder / "to", .dtype = DType::kBF16});
-  EXPECT_EQ(report.converted, 3);  // vision_tower.a, norm, projector; the head is bf16 already
+  EXPECT_EQ(report.converted, 3);  // vision_tower.a, norm and projector; the head is bf16 already
   const auto got = contents(folder / "to"), was = contents(folder / "from");
   for (const char* same : {"language_model.lm_head.weight", "vision_tower.ids", "language_model.model.layers.0.self_attn.rotary_emb.inv_freq"}) {
     EXPECT_TRUE(got.at(same) == was.at(same));
@@ -141,7 +142,8 @@ TEST(trained_values_take_the_source_names_shards_and_dtypes) {
   model::write_model_folder(in_f16);
   const auto half = contents(folder / "to");
   EXPECT_EQ(half.at("language_model.model.norm.weight").substr(0, 21), std::string("two.safetensors f16 6"));
-  EXPECT_TRUE(half.at("vision_tower.a") == expected.at("vision_tower.a"));  // not trained, not touched
+  // it was not trained, so it is unchanged
+  EXPECT_TRUE(half.at("vision_tower.a") == expected.at("vision_tower.a"));
 
   const auto refused = [&](const std::string& part) {
     save();
@@ -160,7 +162,7 @@ TEST(trained_values_take_the_source_names_shards_and_dtypes) {
   refused("\"language_model.lm_head.weight\" has another shape");
   values.pop_back();
   refused("\"language_model.lm_head.weight\" has no value");
-  EXPECT_TRUE(contents(folder / "to") == half);  // as it was
+  EXPECT_TRUE(contents(folder / "to") == half);  // unchanged
   EXPECT_EQ(folder.count(), size_t(3));
 }
 
@@ -172,7 +174,7 @@ TEST(layers_that_only_predict_further_tokens_keep_their_values) {
   model::write_safetensors(folder / "from/model.safetensors", source);
   model::write_safetensors(folder / "run/model.safetensors", Entries{{"model.layers.0.mlp.x", DType::kF32, {2}, trained, 8}});
   const model::ModelWriterOptions options{.source = folder / "from", .values = folder / "run", .target = folder / "to"};
-  EXPECT_THROWS(model::write_model_folder(options), Code::kFormat);  // a layer without a value
+  EXPECT_THROWS(model::write_model_folder(options), Code::kFormat);  // a layer has no value
   std::ofstream(folder / "from/config.json") << R"({"num_hidden_layers": 1, "num_nextn_predict_layers": 1})";
   EXPECT_EQ(model::write_model_folder(options).replaced, 1);
   const auto before = contents(folder / "from"), after = contents(folder / "to");

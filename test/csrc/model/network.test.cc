@@ -1,6 +1,7 @@
-// The forward pass against goldens (PyTorch) and the f64 reference; generation = training to the bit.
-// Mutants tried: scale 1/D, q's norm weight on k, q read for k, residual taken from the norm, window dropped, k not
-// rotated, hidden before the final norm, the wrong rows gathered above the last attention. All die.
+// The forward pass compared with golden data (PyTorch) and the f64 reference; generation and training have
+// the same bits. Mutants tried: scale 1/D, q's norm weight on k, q read for k, residual taken from the norm,
+// window dropped, k not rotated, hidden before the final norm, the wrong rows gathered above the last
+// attention. All die.
 #include "model/network.h"
 
 #include "check.h"
@@ -65,10 +66,11 @@ TEST(hidden_states_match_the_f64_reference_for_every_switch) {
   }
 }
 
-/// Keys and values kept in plain arrays per layer, as the weights' storage has them, one sequence: the simplest cache.
+/// A simple KV cache for one sequence: keys and values in plain arrays per layer, rounded as the weights'
+/// storage requires.
 class PagedCache final : public model::AttentionSource {
  public:
-  kernels::DeltaRuns runs(int64_t) override { return {}; }  // no layer asks
+  kernels::DeltaRuns runs(int64_t) override { return {}; }  // not called, since no layer is recurrent
   PagedCache(const model::ModelConfig& c, int64_t pages, DType storage) : config_(c), pages_(pages), storage_(storage) {
     const int64_t n = pages * c.kv_heads * kPage * c.head_dim;
     keys_.assign(size_t(c.layers), std::vector<float>(size_t(n)));
@@ -186,7 +188,7 @@ struct Golden {
     model::load_hf_weights(folder, parameters);
     weights = WeightSnapshot::make(Stream{}, parameters, 1);
   }
-  /// The longest golden position is below 20,001; a table of a million rows would only cost time.
+  /// Golden positions are below 20,001; a table of a million rows would only take time.
   static model::ModelConfig limited(model::ModelConfig c) {
     c.max_positions = std::max<int64_t>(std::min<int64_t>(c.max_positions, 20001), 20001);
     return c;
@@ -230,7 +232,7 @@ void check_sequence(const Golden& g, const Json& sequence) {
     const auto rows = test::numbers<int64_t>(sequence, "rows");
     first = rows[0], last = rows[1];
   }
-  // Exact rotary angles differ from the f32 angles of transformers at long positions (README).
+  // Exact rotary angles differ from transformers' f32 angles at long positions (README).
   const double tolerance = name.compare(0, 7, "longpos") == 0 ? 2e-3 : 1e-4;
   expect_close(g, name + " hidden", hidden.data() + first * C, test::doubles(g.tensors, name + ".hidden"), tolerance);
   auto logits = test::poison((last - first) * V);

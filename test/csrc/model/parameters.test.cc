@@ -1,6 +1,6 @@
-// Layout, names and initialisation of the parameter block.
-// Mutants tried: v_proj before k_proj, biases initialised to 1, residual scale left out, tensors drawn with one key.
-// All die. And: fresh parameters cleared by writing zeros.
+// Layout, names and initialisation of the parameter block. Mutants tried: v_proj before k_proj, biases
+// initialised to 1, residual scale left out, tensors drawn with one key, fresh parameters cleared by writing
+// zeros. All die.
 #include "model/parameters.h"
 
 #include <fstream>
@@ -34,8 +34,8 @@ TEST(specs_do_not_overlap_and_gaps_are_small) {
   }
 }
 
-/// The tensors of a layer as transformers names them: modeling_llama, _phi3, _olmo2, _gemma2, _gemma3, _glm4, _exaone4;
-/// nullptr where it has none.
+/// The tensors of a layer by transformers' names (modeling_llama, _phi3, _olmo2, _gemma2, _gemma3, _glm4,
+/// _exaone4); nullptr if the layer lacks the tensor.
 struct LayerNames {
   std::vector<const char*> qkv{"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj"};
   std::vector<const char*> gate_up{"mlp.gate_proj", "mlp.up_proj"};
@@ -52,7 +52,7 @@ LayerNames names_of(const std::string& arch) {
   return names;
 }
 
-/// Checks that the named tensors, one after another, make up a view's rows.
+/// Checks that the named tensors, in order, make up the rows of a view.
 struct Walk {
   const Parameters& parameters;
   std::string layer, what;
@@ -77,7 +77,7 @@ struct Walk {
   }
 };
 
-/// Source: modeling_gpt_oss.
+/// Checks gpt-oss's expert tensors. Source: modeling_gpt_oss.
 void walk_turned_experts(Walk& walk, const model::LayerViews& v, const model::ExpertsConfig& e) {
   walk.is(v.router, {"mlp.router"});
   walk.is(v.router_bias, {"mlp.router"}, ".bias");
@@ -88,7 +88,8 @@ void walk_turned_experts(Walk& walk, const model::LayerViews& v, const model::Ex
   EXPECT_EQ(v.experts_gate_up.dim(1), 2 * e.width);
 }
 
-/// Router, correction, gate and up of all experts, down of all. Source: config names of modeling_qwen3_moe, _mixtral, _glm4_moe.
+/// Checks router, correction, gate and up of all experts, down of all. Source: modeling_qwen3_moe, _mixtral,
+/// _glm4_moe.
 void walk_experts(Walk& walk, const model::LayerViews& v, const model::ModelConfig& config) {
   const bool mixtral = config.arch == "mixtral";
   const std::string sparse = mixtral ? "block_sparse_moe" : "mlp";
@@ -174,7 +175,8 @@ TEST(what_is_never_written_takes_no_memory) {
   const int64_t before = resident_bytes();
   const Parameters gradients(config);
   const int64_t taken = resident_bytes() - before, whole = gradients.flat().numel() * 4;
-  EXPECT_TRUE(whole >= (64 << 20) && taken < whole / 2);  // the sanitizer's shadow is an eighth
+  // the sanitizer's shadow memory takes another eighth
+  EXPECT_TRUE(whole >= (64 << 20) && taken < whole / 2);
   EXPECT_EQ(gradients.flat().as<float>()[whole / 4 - 1], 0.0f);
 }
 #endif
@@ -235,7 +237,7 @@ TEST(initialisation_depends_on_seed_and_tensor_only) {
 
 TEST(initialisation_is_the_same_on_any_number_of_threads) {
   model::ModelConfig config = test::tiny_config();
-  config.vocabulary = 4099;  // more blocks than a thread draws at a time
+  config.vocabulary = 4099;  // large enough for more blocks than a thread draws at a time
   ThreadPool pool(3);
   Stream many;
   many.pool = &pool;

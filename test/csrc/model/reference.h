@@ -60,8 +60,8 @@ struct Reference {
   /// Hidden states after the final norm, divided by logits_scaling, one per token of a single sequence.
   std::vector<Vector> hidden(const std::vector<int32_t>& ids) const;
 
-  /// logprob[t] = log p(ids[t]
-  /// earlier tokens); entropy[t] is that of the distribution that predicts ids[t]; both are 0 for t = 0.
+  /// logprob[t] = log p(ids[t] | earlier tokens); entropy[t] is that of the distribution that predicts
+  /// ids[t]; both are 0 for t = 0.
   struct Predictions { Vector logprob, entropy; };
   Predictions predict(const std::vector<int32_t>& ids, double temperature) const;
 };

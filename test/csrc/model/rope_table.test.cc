@@ -1,6 +1,5 @@
-// Rotary frequencies against transformers' own (goldens) and angles against long double.
-// Mutants tried: llama3 thresholds swapped, yarn ramp reversed, attention factor left out, sin before cos.
-// All die.
+// Rotary frequencies compared with transformers' (golden data), and angles with long double. Mutants tried:
+// llama3 thresholds swapped, yarn ramp reversed, attention factor left out, sin before cos. All die.
 #include "model/rope_table.h"
 
 #include "check.h"
@@ -21,7 +20,8 @@ TEST(frequencies_equal_those_of_transformers) {
     const auto wanted = test::numbers<double>(golden, "rope_inv_freq");
     const auto found = model::rope_frequencies(c.rope, c.head_dim);
     EXPECT_EQ(found.size(), wanted.size());
-    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i] / wanted[i], 1.0, 1e-6);  // goldens are f32
+    // golden data are f32
+    for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(found[i] / wanted[i], 1.0, 1e-6);
     EXPECT_NEAR(model::rope_attention_factor(c.rope), test::at(golden, "rope_attention_factor").as_double("g"), 1e-6);
   }
 }
@@ -44,8 +44,8 @@ TEST(yarn_without_truncation_keeps_fractional_bounds) {
   exact.yarn_truncate = false;
   const auto plain = model::rope_frequencies(RopeConfig{}, 32);
   const auto a = model::rope_frequencies(cut, 32), b = model::rope_frequencies(exact, 32);
-  EXPECT_EQ(a.front(), plain.front());               // fast dimensions are left alone
-  EXPECT_NEAR(a.back(), plain.back() / 8.0, 1e-18);  // slow ones are interpolated
+  EXPECT_EQ(a.front(), plain.front());               // high frequencies are unchanged
+  EXPECT_NEAR(a.back(), plain.back() / 8.0, 1e-18);  // low frequencies are interpolated
   EXPECT_EQ(b.front(), plain.front());
   bool differs = false;
   for (size_t i = 0; i < a.size(); ++i) differs = differs || a[i] != b[i];
@@ -64,7 +64,7 @@ TEST(angles_are_exact_at_long_positions) {
   for (int64_t p : {int64_t(0), int64_t(1), int64_t(8191), P - 1}) {
     for (int64_t i = 0; i < D / 2; ++i) {
       const long double angle = (long double)(p) * std::pow(1e9L, -2.0L * i / D);
-      // One f32 rounding of values up to 1, plus the f64 angle's own 1e-11.
+      // One f32 rounding of values up to 1, plus the f64 angle's own error of 1e-11.
       EXPECT_NEAR(table->view().row<float>(p)[i], double(std::cos(angle)), 6e-8);
       EXPECT_NEAR(table->view().row<float>(p)[D / 2 + i], double(std::sin(angle)), 6e-8);
     }

@@ -1,4 +1,5 @@
-// Routes as bytes: what was written is read again, wherever a layer's experts lie in a row, and nothing else is.
+// Routes as bytes: what was written is read back, wherever a layer's experts lie in a row, and no other bytes
+// are.
 #include "model/routes.h"
 
 #include "check.h"
@@ -9,7 +10,7 @@ namespace {
 
 using namespace hone;
 
-/// Three layers, of which the second has no experts.
+/// A model of three layers, of which the second has no experts.
 model::ModelConfig mixture(int64_t experts) {
   model::ModelConfig c = test::tiny_config();
   c.layers = 3;
@@ -26,7 +27,7 @@ std::vector<int32_t> ascending(int64_t experts, int64_t rows) {
   return out;
 }
 
-/// Both layers' experts of so many rows, and their bytes.
+/// Experts of both layers for a number of rows, and their bytes.
 struct Written {
   model::ModelConfig config;
   int64_t count, bytes;
@@ -92,7 +93,7 @@ TEST(rows_that_no_router_made_are_refused_by_number) {
       EXPECT_TRUE(std::string(error.what()).find(what) != std::string::npos);
     }
   };
-  third[3] = 2;  // the first of the last layer's three
+  third[3] = 2;  // the first of the last layer's three experts
   refused(2, 5, "row 2 has expert 2 after 2 in layer 2");
   refused(8, 9, "row 2 has expert 9 after 8 in layer 2");
   refused(model::kNoRoute, model::kNoRoute, "row 2 has expert 255 after 2 in layer 2");

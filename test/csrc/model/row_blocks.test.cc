@@ -1,4 +1,5 @@
-// Rows in blocks: every row is in one, and every loss row in the block of its row. Mutants: test/mutants/csrc-model.json.
+// Row blocks: every row is in exactly one block, and every loss row in the block of its row. Mutants:
+// test/mutants/csrc-model.json.
 #include "model/row_blocks.h"
 
 #include "check.h"
@@ -25,7 +26,8 @@ TEST(every_row_is_in_one_block_and_blocks_differ_by_a_row_at_most) {
 }
 
 TEST(a_loss_row_is_in_the_block_of_its_row) {
-  const std::vector<int32_t> loss_rows = {0, 2, 3, 4, 9};  // of ten rows; block 2 of 4 has rows 5 and 6, hence none
+  // loss rows of ten rows; block 2 of 4 has rows 5 and 6, hence no loss row
+  const std::vector<int32_t> loss_rows = {0, 2, 3, 4, 9};
   const std::vector<RowBlock> blocks = model::row_blocks(10, loss_rows.data(), 5, 4);
   EXPECT_EQ(blocks.size(), size_t(4));
   for (size_t r = 0; r < loss_rows.size(); ++r) {

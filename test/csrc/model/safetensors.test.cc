@@ -1,7 +1,8 @@
-// Reading and writing safetensors, and malformed headers the reader must refuse; safetensors_fuzz has thousands more.
-// Mutants tried: bf16 shift 15, f16 subnormals flushed: die. Gaps or ends beyond the data accepted by one check:
-// live, because the tiling check refuses the same files.
-// Writer: tensors in the order given, a file that lacks bytes committed, a header that does not begin with {: die.
+// Reading and writing safetensors files, and malformed headers that the reader must refuse;
+// safetensors_fuzz.test.cc has thousands more. Mutants of the reader: bf16 shift 15, f16 subnormals flushed:
+// die. Gaps or ends beyond the data accepted by one check are not detected, because another check refuses the
+// same files. Mutants of the writer: tensors in the given order, a file that lacks bytes committed, a header
+// that does not begin with {: die.
 #include "model/safetensors.h"
 
 #include "check.h"
@@ -145,7 +146,7 @@ TEST(a_writer_puts_wider_types_first_and_wants_every_byte) {
     const char bytes[13] = {0, 0, 0, 1, 0, 0, 0, 2, 3, 4, 5, 6, 7};
     writer.write(bytes, 12);
     EXPECT_THROWS(writer.commit(), Code::kInternal);
-    EXPECT_EQ(folder.count(), size_t(1));  // x.tmp
+    EXPECT_EQ(folder.count(), size_t(1));  // only x.tmp
     writer.write(bytes + 12, 1);
     writer.commit();
   }
@@ -153,7 +154,7 @@ TEST(a_writer_puts_wider_types_first_and_wants_every_byte) {
   uint64_t header;
   std::memcpy(&header, whole.data(), 8);
   EXPECT_EQ(header % 8, uint64_t(0));
-  // As the reference implementation writes it, to the byte.
+  // The bytes that the reference implementation writes.
   EXPECT_EQ(whole.substr(8, header),
             std::string(R"({"__metadata__":{"format":"pt"},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
                         R"("d":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},"c":{"dtype":"BF16","shape":[],"data_offsets":[8,10]},)"

@@ -1,5 +1,6 @@
-// Thousands of damaged files, always the same ones: each is refused with kFormat naming it, or is consistent in every
-// respect. Under AddressSanitizer; memory is counted, so that no header makes the reader take much more than its size.
+// Thousands of damaged files, the same in every run: each is refused with a kFormat error that names it, or
+// is consistent in every respect. Memory is counted, so that no header makes the reader take much more than
+// the header's size. Runs under AddressSanitizer.
 #include <malloc.h>
 
 #include <atomic>
@@ -84,7 +85,7 @@ class Fuzzer {
     for (size_t n = below(below(8) ? 4 : 60), i = 0; i < n; ++i) out += (i ? "," : "") + number();
     return out + "]";
   }
-  /// A header whose grammar is right and whose contents are random.
+  /// A header with valid grammar and random contents.
   std::string grown() {
     static constexpr const char* kTypes[] = {"F32", "BF16", "F16", "F64", "I8", "BOOL", "U64", "F8_E4M3", "f32", "", "C64"};
     std::string out = "{";
@@ -127,7 +128,7 @@ void put(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc).write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-/// Everything a caller relies on, from the file's bytes alone.
+/// Checks, from the file's bytes alone, everything that a caller relies on.
 void expect_consistent(const SafetensorsFile& file, const std::string& bytes) {
   uint64_t header;
   std::memcpy(&header, bytes.data(), 8);
@@ -178,7 +179,7 @@ TEST(damaged_files_are_refused_or_consistent) {
     }
     if (test::failures()) test::report(__FILE__, __LINE__, "round " + std::to_string(round) + ": " + bytes.substr(8, 300));
   }
-  // Both outcomes are frequent, or the fuzzer would prove little.
+  // Both outcomes must be frequent, otherwise the fuzzer would prove little.
   EXPECT_TRUE(accepted > kRounds / 20 && refused > kRounds / 2);
   std::printf("  %d accepted, %d refused\n", accepted, refused);
 }

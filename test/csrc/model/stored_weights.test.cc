@@ -1,4 +1,5 @@
-// MXFP4 and fp8: every code against the formats' descriptions, and what is not such a tensor by name.
+// MXFP4 and fp8 weights: every code compared with the formats' descriptions, and names that look like such
+// tensors but are not.
 #include "model/stored_weights.h"
 
 #include <cstring>
@@ -16,8 +17,8 @@ using namespace hone;
 using Entries = std::vector<model::SafetensorsFile::Entry>;
 using Bytes = std::vector<uint8_t>;
 
-/// A number of `exponent` and `mantissa` bits below its sign, by the description: (-1)^s 2^(e - bias) (1 + m / 2^M), or without the
-/// leading 1 at e = 0.
+/// The value of a code with `exponent` and `mantissa` bits below its sign, by the formats' description:
+/// (-1)^s 2^(e - bias) (1 + m / 2^M), or without the leading 1 if e = 0.
 double described(int code, int exponent, int mantissa, int bias) {
   const int sign = code >> (exponent + mantissa), e = code >> mantissa & ((1 << exponent) - 1), m = code & ((1 << mantissa) - 1);
   const double fraction = double(m) / double(1 << mantissa);
@@ -62,7 +63,8 @@ TEST(mxfp4_is_read_exactly_and_turned) {
   constexpr int64_t E = 2, N = 19, K = 96;
   const Bytes blocks = codes(E * N * K / 2, 1);
   Bytes scales = codes(E * N * K / 32, 2);
-  for (uint8_t& s : scales) s = uint8_t(s % 250);  // 2^-127 to 2^122: the products are f32 numbers, the smallest denormal
+  // 2^-127 to 2^122, so that the products are f32 numbers, the smallest denormal
+  for (uint8_t& s : scales) s = uint8_t(s % 250);
   const Folder folder({entry("x_blocks", DType::kU8, {E, N, K / 32, 16}, blocks.data()), entry("x_scales", DType::kU8, {E, N, K / 32}, scales.data())});
   EXPECT_TRUE(!folder.weight("x_scales"));
   const auto weight = folder.weight("x_blocks");
@@ -113,7 +115,7 @@ TEST(what_is_incomplete_is_refused_by_name) {
   EXPECT_TRUE(folder.weight("e_scale") && !folder.weight("e_scale")->quantized());
 }
 
-/// One model is stored with a matrix for each expert, and with one tensor for all.
+/// One model is stored with one matrix per expert, another with one tensor for all experts.
 TEST(experts_in_one_tensor_are_read_and_written_as_they_were) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (config.arch != "qwen3_moe") continue;
@@ -143,7 +145,7 @@ TEST(experts_in_one_tensor_are_read_and_written_as_they_were) {
   }
 }
 
-/// gpt-oss in MXFP4 and a llama in fp8 are read, and written in bf16 after training.
+/// gpt-oss in MXFP4 and a Llama in fp8 are loaded, and written in bf16 after training.
 TEST(a_quantized_folder_is_loaded_and_written_as_bf16) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (!config.experts.turned) continue;
@@ -175,7 +177,8 @@ TEST(a_quantized_folder_is_loaded_and_written_as_bf16) {
     model::write_model_folder({.source = dir / "source", .values = dir / "values", .target = dir / "out"});
     model::Parameters back(c);
     model::load_hf_weights(dir / "out", back);
-    EXPECT_TRUE(test::same_bits(back.flat().as<float>(), again.flat().as<float>(), again.flat().numel()));  // 4 bits and a power of two fit bf16
+    // products of a 4-bit number and a power of two are exact in bf16
+    EXPECT_TRUE(test::same_bits(back.flat().as<float>(), again.flat().as<float>(), again.flat().numel()));
     const model::WeightFolder out(dir / "out");
     EXPECT_TRUE(out.find("model.layers.0.mlp.experts.down_proj").entry->dtype == DType::kBF16);
     EXPECT_TRUE(!out.find("model.layers.0.mlp.experts.down_proj_scales").entry);

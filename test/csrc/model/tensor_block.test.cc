@@ -1,4 +1,4 @@
-// Tensors in one block: where each lies, and what it begins as.
+// TensorBlock: where each tensor lies, and that all start as zeros.
 #include "model/tensor_block.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Transposed packs take the predicted bytes, and a product with one is the product with the transposed
+// Transposed packs take the predicted bytes, and a product with one equals the product with the transposed
 // matrix.
 #include "check.h"
 #include "model/network.h"
@@ -10,7 +10,7 @@ namespace {
 using namespace hone;
 using kernels::PackedMatrix;
 
-/// Checks that a product with `turned` is d W for a random row d, by f64 sums.
+/// Checks, by f64 sums, that a product with `turned` is d W for a random row d.
 void expect_turned(const std::string& name, const TensorView& w, const PackedMatrix& turned) {
   EXPECT_TRUE(turned.n == w.dim(1) && turned.k == w.dim(0));
   const std::vector<float> d = test::random_floats(w.dim(0));
@@ -23,7 +23,7 @@ void expect_turned(const std::string& name, const TensorView& w, const PackedMat
   }
 }
 
-/// The same check for an expert, whose matrix may lie transposed.
+/// expect_turned for one expert, whose stored matrix may already be transposed.
 void expect_expert(const std::string& name, const TensorView& all, size_t e, const PackedMatrix& packed, bool lies_turned, const PackedMatrix& turned) {
   const TensorView w = model::matrix_of(all, e, packed, lies_turned);
   if (!lies_turned) return expect_turned(name, w, turned);
@@ -56,7 +56,7 @@ TEST(every_matrix_is_turned_and_takes_what_is_said) {
         expect_expert(name, from.experts_down, e, packed.experts_down[e], packed.experts_turned, to.experts.down[e]);
       }
     }
-    EXPECT_EQ(arena.peak(), arena.capacity());  // the layer that takes most fills it
+    EXPECT_EQ(arena.peak(), arena.capacity());  // the layer that needs the most memory fills the arena
   }
 }
 

@@ -1,5 +1,5 @@
-// What an index may claim, and whose name a stored tensor has.
-// Mutants tried: ".." or a NUL in a plain name, the index's shard not compared with where the tensor is, the second
+// WeightFolder: which claims of an index are refused, and the text model's names of stored tensors. Mutants
+// tried: ".." or a NUL in a plain name, the index's shard not compared with where the tensor is, the second
 // shard of a tensor accepted, "model.language_model." stripped without putting "model." back. All die.
 #include "model/weight_folder.h"
 
@@ -24,7 +24,7 @@ void index(const test::TemporaryFolder& folder, const std::string& text) {
   file.write(text);
   file.commit();
 }
-/// What opening says, without the folder's own path; "" if nothing.
+/// The message of the error when the folder is opened, without the folder's path; "" if there is none.
 std::string complaint(const test::TemporaryFolder& folder, Code code) {
   try {
     const WeightFolder open(folder.path());
@@ -53,7 +53,7 @@ TEST(shards_of_an_index_by_name) {
   const test::TemporaryFolder folder("shards");
   shard(folder, "y.safetensors", {"a"});
   shard(folder, "x.safetensors", {"b", "unlisted"});
-  shard(folder, "model.safetensors", {"a"});  // is not looked at
+  shard(folder, "model.safetensors", {"a"});  // not read
   const std::string text = R"({"metadata":{"total_size":16},"weight_map":{"a":"y.safetensors","b":"x.safetensors"}})";
   index(folder, text);
   const WeightFolder open(folder.path());

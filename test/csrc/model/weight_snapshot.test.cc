@@ -1,6 +1,6 @@
-// A snapshot is a packed copy: right, rounded where asked, rewritten in place only when asked, and sharing its rope table.
-// Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt, a key norm not repacked, the
-// version or the last line of memory not taken over. All die.
+// WeightSnapshot: correctly packed, rounded if requested, overwritten only by repack and assign, and sharing
+// its rope table. Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt,
+// a key norm not repacked, the version or the last cache line not copied. All die.
 #include "model/weight_snapshot.h"
 
 #include "check.h"
@@ -12,7 +12,7 @@ namespace {
 using namespace hone;
 using model::WeightSnapshot;
 
-/// Rows of the identity through a packed matrix give its columns: W itself, transposed.
+/// Multiplies the identity by a packed matrix, which gives its columns, and compares them with W transposed.
 void expect_pack(const char* name, const kernels::PackedMatrix& packed, const TensorView& w, bool rounded) {
   const int64_t N = w.dim(0), K = w.dim(1);
   EXPECT_TRUE(packed.n == N && packed.k == K);
@@ -59,7 +59,7 @@ TEST(every_tensor_is_in_its_place) {
       EXPECT_EQ(s->embedding.empty(), config.tied_head);
       if (!config.tied_head) expect_copy(s->embedding, p.embedding());
       expect_copy(s->final_norm, p.final_norm());
-      expect_pack("head", s->head, p.head(), false);  // the FP32 head
+      expect_pack("head", s->head, p.head(), false);  // the head is f32
     }
   }
 }
@@ -91,13 +91,13 @@ TEST(the_rope_table_is_lent_to_the_next_snapshot) {
   const auto second = first->blank(Stream{});
   second->repack(Stream{}, p, 2);
   const float* table = first->rope_table(0).as<float>();
-  first.reset();  // the table outlives the snapshot that made it
+  first.reset();  // the table must outlive the snapshot that made it
   EXPECT_EQ(second->rope_table(0).as<float>(), table);
   EXPECT_EQ(second->rope_table(0).dim(0), p.config().max_positions);
   EXPECT_EQ(second->rope_table(0).row<float>(0)[0], 1.0f);
 }
 
-/// Bits of every tensor, one after another.
+/// The bits of every tensor, one after the other.
 std::vector<uint8_t> contents(const WeightSnapshot& s) {
   std::vector<uint8_t> out;
   const auto append = [&](const void* data, int64_t bytes) {

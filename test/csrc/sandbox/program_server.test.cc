@@ -1,6 +1,7 @@
-// Tests the server with a host and programs of this file: each run is a fork of the test. Mutants tried: the job in memory
-// that forks inherit, descriptors of others not replaced, time not limited, a killed run reported as exited, an empty
-// filter treated as none, a filter that is not installed, excess output noticed only when the process ends.
+// Tests the server with a host and programs in this file: each run is a fork of the test. Mutants tried: the
+// job in memory that forks inherit, descriptors of others not replaced, time not limited, a killed run
+// reported as exited, an empty filter treated as none, a filter that is not installed, excess output noticed
+// only when the process ends.
 #include "sandbox/program_server.h"
 
 #include <fcntl.h>
@@ -71,7 +72,7 @@ std::string open_beside_the_pipes() {
 const std::array<sock_filter, 1> kAllow{{{BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW}}};
 const std::span<const uint8_t> kAllowBytes{reinterpret_cast<const uint8_t*>(kAllow.data()), sizeof kAllow};
 
-/// The secret with every character replaced by the next, so that the secret itself is nowhere in this
+/// The secret with every character replaced by the next one, so that the secret itself is nowhere in this
 /// program.
 constexpr std::string_view kShifted = "tfdsfu!pg!bopuifs!svo";
 
@@ -81,7 +82,7 @@ std::string secret() {
   return text;
 }
 
-/// Counts the secret in [at, end), which may contain memory that AddressSanitizer poisons.
+/// Counts occurrences of the secret in [at, end), which may contain memory that AddressSanitizer poisons.
 __attribute__((no_sanitize("address", "undefined"))) int secrets_between(const char* at, const char* end) {
   const char* const shifted = kShifted.data();
   const long size = long(kShifted.size());
@@ -94,7 +95,8 @@ __attribute__((no_sanitize("address", "undefined"))) int secrets_between(const c
   return found;
 }
 
-/// Counts the secret in all writable memory of this process, except a sanitizer's shadow.
+/// Counts occurrences of the secret in all writable memory of this process, except a sanitizer's shadow
+/// memory.
 int secrets_in_memory() {
   int found = 0;
   std::ifstream maps("/proc/self/maps");
@@ -178,7 +180,7 @@ class Host {
     write_all(requests_, {reinterpret_cast<const char*>(&request), sizeof request});
     write_all(requests_, job);
   }
-  /// Waits until a run has stopped the server and has itself ended, then lets the server go on.
+  /// Waits until a run has stopped the server and has ended, then lets the server continue.
   void go_on_after_the_run() const {
     int code = 0;
     if (waitpid(pid_, &code, WUNTRACED) != pid_ || !WIFSTOPPED(code)) std::abort();
@@ -187,7 +189,7 @@ class Host {
       std::getline(std::ifstream(proc_of(run) + "/stat"), text);
     kill(pid_, SIGCONT);
   }
-  /// Suspends the server and its run for `us`, once there is a run.
+  /// Stops the server and its run for `us` microseconds, once there is a run.
   void stand_still(useconds_t us) const {
     pid_t run = 0;
     while (run == 0) run = first_run();
@@ -214,7 +216,7 @@ class Host {
   }
 
  private:
-  /// The process of the server's first run; 0 if there is none.
+  /// Process id of the server's first run; 0 if there is none.
   pid_t first_run() const {
     pid_t run = 0;
     std::ifstream(proc_of(pid_) + "/task/" + std::to_string(pid_) + "/children") >> run;
@@ -299,7 +301,7 @@ TEST(runs_go_on_beside_each_other_and_one_can_be_called_off) {
 TEST(a_run_has_nothing_of_another_in_its_memory) {
   Host host;
   host.ask(3, "sleep " + secret(), 60000);
-  EXPECT_TRUE(host.run("scan " + secret(), 60000).texts[0] != "0");  // a scan finds its own copy
+  EXPECT_TRUE(host.run("scan " + secret(), 60000).texts[0] != "0");  // a scan finds at least its own copy
   host.ask(2, "scan", 60000);
   EXPECT_EQ(host.answer().texts[0], std::string("0"));
   host.call_off(3);
@@ -307,7 +309,7 @@ TEST(a_run_has_nothing_of_another_in_its_memory) {
 }
 
 TEST(a_run_has_its_pipes_and_dev_null_and_nothing_else) {
-  for (const bool is_third_open : {false, true}) {  // when the server starts
+  for (const bool is_third_open : {false, true}) {  // whether descriptor 3 is open when the server starts
     if (is_third_open) dup2(2, 3);
     else close(3);
     Host host;

@@ -1,4 +1,4 @@
-// The tests pass in times; the kernel only says how long this process waited for a processor.
+// RunClock: tests pass in times; the kernel only reports how long this process waited for a processor.
 // Mutants tried: a run called too slow before its limit; starved_times ignored; spent() always 0.
 #include "sandbox/run_clock.h"
 
@@ -32,7 +32,7 @@ TEST(a_run_is_slow_when_it_has_spent_its_limit) {
 TEST(what_passes_is_spent_unless_it_waited) {
   EXPECT_EQ(RunClock(kNone, 100, 2).spent(101.5), 1.5);
   EXPECT_EQ(RunClock(getpid(), 100, 2).spent(100.0625), 0.0625);
-  // By the clock more time has passed than this process can have waited for.
+  // More wall time has passed than this process can have waited for a processor.
   const double spent = RunClock(getpid(), 0, 2).spent(1e6);
   EXPECT_TRUE(spent > 9e5 && spent <= 1e6);
 }

@@ -18,7 +18,7 @@ namespace {
 
 AddedToken token(int id, const char* content) { return {id, content, false, false, false, false, true}; }
 
-/// Added tokens as "[id:text]", the text between them as "{text}".
+/// The stretches of a text: added tokens as "[id:text]", text between them as "{text}".
 std::string split(const std::vector<AddedToken>& tokens, const std::string& text, bool spell = false) {
   TokenFinder finder;
   for (const AddedToken& t : tokens) finder.add(&t, t.content);

@@ -34,7 +34,7 @@ struct Vocabulary {
   }
 };
 
-/// Random merges over the letters; concatenations may coincide, as "a"+"ab" and "aa"+"b" do.
+/// Random merges over the letters; different merges may give the same text, as "a"+"ab" and "aa"+"b" do.
 Vocabulary random_vocabulary(const std::string& letters, int count) {
   Vocabulary v;
   for (const char letter : letters) v.add(std::string(1, letter));
@@ -88,7 +88,7 @@ TEST(merges_happen_in_the_order_of_rank_and_place) {
       std::string wanted;
       for (const std::string& part : merged_by_definition(v, parts)) wanted += std::to_string(v.id_of(part)) + " ";
       EXPECT_EQ(ids(bpe, piece), wanted);
-      EXPECT_EQ(ids(bpe, piece), wanted);  // the second time from the memory of pieces
+      EXPECT_EQ(ids(bpe, piece), wanted);  // the second time from the cache of pieces
     }
   }
 }
@@ -123,7 +123,8 @@ TEST(unknown_characters_become_bytes_or_unknown_tokens) {
   options.byte_fallback = true;
   Bpe bytes(tokens, {}, options);
   EXPECT_EQ(ids(bytes, "a\xC3\xA9"), "1 2 3 ");
-  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC" "a"), "0 1 ");        // unknown, since not all of its bytes are tokens
+  // unknown, because not all of its bytes are tokens
+  EXPECT_EQ(ids(bytes, "\xE2\x82\xAC" "a"), "0 1 ");
   EXPECT_EQ(ids(bytes, "\xE2\x82\xAC\xC3\xA9"), "2 3 0 ");  // the order of Hugging Face tokenizers
 }
 

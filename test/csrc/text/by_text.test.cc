@@ -1,4 +1,5 @@
-// A look-up by a string_view finds the same as by a copy, even if the underlying text continues after the view.
+// ByText: look-up by a string_view finds what look-up by a copy finds, even if the underlying text continues
+// after the view.
 #include "text/by_text.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
-// Decoding whole and token by token.
-// Mutants tried: half a character returned; the first word's space kept; an ill-formed run of bytes returned as one
-// U+FFFD; stripping at every call; at_start used for every token.
+// Decoding all tokens at once and token by token. Mutants tried: half a character returned; the first word's
+// space kept; an ill-formed run of bytes returned as one U+FFFD; stripping at every call; at_start used for
+// every token.
 #include "text/decoder.h"
 
 #include "check.h"
@@ -35,7 +35,7 @@ struct Decoder {
     for (const int32_t id : ids) stream.feed(id);
     return stream.finish();
   }
-  /// The text returned for each token, and at the end.
+  /// The texts returned for each token and at the end, separated by "|".
   std::string steps(const std::vector<int32_t>& ids, bool skip = false) const {
     DecodeStream stream(rules, tokens, skip);
     std::string out;
@@ -75,7 +75,8 @@ TEST(sentencepiece_drops_one_space_in_front) {
   EXPECT_EQ(d.steps({3, 4, 5, 2}), "||\xE2\x82\xAC|b|");
   EXPECT_EQ(d.steps({7, 2}), "A|b|");
   EXPECT_EQ(d.whole({3, 4, 2}), std::string(kR) + kR + "b");
-  EXPECT_EQ(d.whole({3, 4, 5, 3}), std::string(kR) + kR + kR + kR);  // a run of bytes is decoded only if all of it is well-formed
+  // a run of bytes is decoded only if all of it is well formed
+  EXPECT_EQ(d.whole({3, 4, 5, 3}), std::string(kR) + kR + kR + kR);
   EXPECT_EQ(d.whole({6, 0}), "<s> a");
   EXPECT_EQ(d.whole({6, 0}, true), "a");
   EXPECT_EQ(d.steps({6, 0, 6, 0}, true), "|a|| a|");

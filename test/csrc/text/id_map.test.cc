@@ -1,4 +1,4 @@
-// Compares the flat map with std::unordered_map on random keys and on keys that collide.
+// IdMap compared with std::unordered_map on random keys and on keys that collide.
 #include "text/id_map.h"
 
 #include <unordered_map>

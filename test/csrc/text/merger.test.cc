@@ -35,7 +35,7 @@ Ids merged_by_definition(const Rules& rules, Ids ids) {
   }
 }
 
-/// The number of an id's base-4 digits. Ids here spell texts of the digits 1 to 3, so that one id is one
+/// The number of base-4 digits of an id. Ids here encode texts of the digits 1 to 3, so that one id is one
 /// text.
 int digits(int32_t id) { return id == 0 ? 0 : 1 + digits(id >> 2); }
 
@@ -56,7 +56,7 @@ Ids merged(Merger& merger, const Ids& ids) {
 
 TEST(pairs_merge_in_the_order_of_rank_and_place) {
   for (int round = 0; round < 30; ++round) {
-    Rules rules;  // several pairs may merge to one id, since a text can be cut in two in several ways
+    Rules rules;  // several pairs may merge to one id, since a text can be divided in several ways
     Ids known = {1, 2, 3};
     for (int32_t rank = 0; rank < 30; ++rank) {
       const auto any = [&] { return known[size_t(random_int(0, int64_t(known.size()) - 1))]; };

@@ -1,4 +1,4 @@
-// Normalizers do what tokenizer.json files say.
+// Normalizers as tokenizer.json files define them.
 #include "text/normalizer.h"
 
 #include "check.h"

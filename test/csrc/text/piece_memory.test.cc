@@ -17,7 +17,7 @@ void remember(PieceMemory& memory, const std::string& piece, const std::vector<i
   memory.remember(piece, ids.data(), ids.size());
 }
 
-/// The recalled ids as "7 8 ", or "nothing".
+/// The recalled ids as "7 8 ", or "nothing" if the piece is not cached.
 std::string recalled(const PieceMemory& memory, const std::string& piece) {
   std::vector<int32_t> out;
   if (!memory.recall(piece, out)) return out.empty() ? "nothing" : "nothing, but something was appended";

@@ -1,6 +1,6 @@
-// Texts are cut as tokenizer.json says, for every behaviour.
-// Mutants tried: MergedWithNext read as MergedWithPrevious; Contiguous joining gaps; "first" applied to every piece;
-// a prefix space put before another space.
+// Texts are split as tokenizer.json says, for every behaviour. Mutants tried: MergedWithNext read as
+// MergedWithPrevious; Contiguous joining gaps; "first" applied to every piece; a prefix space put before
+// another space.
 #include "text/pre_tokenizer.h"
 
 #include "check.h"

@@ -18,7 +18,7 @@ using namespace hone::test;
 
 namespace {
 
-/// The text with "|" after each match and "~" after each stretch between matches.
+/// The text with "|" after each match and "~" after each gap between matches.
 std::string pieces(text::Scan scan, const std::string& text) {
   std::string out;
   bool gap = false;
@@ -48,7 +48,8 @@ std::string pieces_by_backtracking(const Backtracking& matcher, const std::vecto
   return gap ? out + "~" : out;
 }
 
-/// Few characters, so that rare combinations occur often: letters of each case, a mark, numbers, spaces, line ends.
+/// Few different characters, so that rare combinations occur often: letters of each case, a mark, numbers,
+/// spaces, line ends.
 constexpr uint32_t kCodes[] = {'\'', 's', 'S', 't', 'l', 'L', 'd', 'r', 'e', 'A', 0xE9, 0x17F, 0x1C5, 0x2B0, 0x4E2D, 0x301, '1', 0x664,
                                0x2167, ' ', ' ', '\n', '\r', '\t', 0x3000, '.', '/', '$', 0x3042, 0x9FA6, 0x1, 0x1F600, 0x10FFFF};
 

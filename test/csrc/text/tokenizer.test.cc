@@ -45,7 +45,7 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? "" : text.substr(first, text.find_last_not_of(space) + 1 - first);
 }
 
-/// Compares the value of `key` in the golden file with `found`; a failure names tokenizer, case and key.
+/// Compares `found` with the value of `key` in the golden file; a failure names tokenizer, case and key.
 template <class T>
 void same(const std::string& where, const char* key, const T& found, const T& wanted) {
   if (found != wanted) report(where.c_str(), 0, std::string(key) + " is " + show(found) + ", expected " + show(wanted));
@@ -76,7 +76,7 @@ void check_case(Tokenizer& tokenizer, const std::string& where, const Json& item
   same(where, "decoded_with_special", decode(tokenizer, special), item.find("decoded_with_special")->as_string("d"));
   const auto& pieces = item.find("pieces")->items("pieces");
   for (size_t i = 0; i < wanted.size(); ++i) {
-    // The golden file has an added token with the white space that it consumed.
+    // The golden file lists an added token together with the white space that it consumed.
     same(where, "piece", trimmed(*tokenizer.name_of(wanted[i])), trimmed(pieces[i].as_string("piece")));
   }
   check_stream(tokenizer, where, item, "stream", false);

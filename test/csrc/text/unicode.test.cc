@@ -1,7 +1,7 @@
-// Classes and NFC of characters for which the standard states the result. test/native/tokenizer.test.ts compares every
-// code point and random sequences with another implementation.
-// Mutants tried: marks not sorted; a mark of equal class not blocked; Hangul finals not joined; a segment begins at the
-// active character instead of before it.
+// Character classes and NFC for characters whose result the standard states. test/native/tokenizer.test.ts
+// compares every code point and random sequences with another implementation. Mutants tried: marks not
+// sorted; a mark of equal class not blocked; Hangul finals not joined; a segment begins at the active
+// character instead of before it.
 #include "text/unicode.h"
 
 #include "check.h"

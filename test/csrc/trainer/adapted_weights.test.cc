@@ -1,5 +1,5 @@
-// Which matrices are formed again, and when. Their values: test/csrc/model/adapters.test.cc,
-// contract/adapters.test.cc.
+// AdaptedWeights: which matrices are computed again, and when. test/csrc/model/adapters.test.cc and
+// contract/adapters.test.cc test their values.
 #include "trainer/adapted_weights.h"
 
 #include "check.h"

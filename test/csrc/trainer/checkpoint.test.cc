@@ -1,6 +1,6 @@
-// Saving and resuming to the bit; everything that can be wrong with a folder; a disk that fills up.
-// Mutants tried: optimizer steps not restored, m saved for v, files not verified, the manifest's own hash not
-// verified, the unfinished folder kept after an error. All die.
+// Saving checkpoints and resuming to the bit; everything that can be wrong with a folder; a disk that becomes
+// full. Mutants tried: optimizer steps not restored, m saved for v, files not verified, the manifest's own
+// hash not verified, the unfinished folder kept after an error. All die.
 #include "trainer/checkpoint.h"
 
 #include <algorithm>
@@ -97,8 +97,8 @@ TEST(moments_in_bf16_resume_to_the_bit_and_take_half) {
     t->parameters_changed();
     train(*t, 3);
   }
-  EXPECT_TRUE(copy(a) != copy(c));      // draws depend on the seed
-  EXPECT_TRUE(copy(a) != copy(exact));  // and change the weights
+  EXPECT_TRUE(copy(a) != copy(c));      // stochastic rounding depends on the seed
+  EXPECT_TRUE(copy(a) != copy(exact));  // and changes the weights
   a.save(folder / "a", "");
   exact.save(folder / "exact", "");
   b.load(folder / "a");
@@ -124,7 +124,7 @@ TEST(moments_of_another_type_are_refused_before_anything_is_overwritten) {
 
 TEST(the_folder_is_a_model_that_others_can_load) {
   const TemporaryFolder folder("hf");
-  model::ModelConfig config = test::switch_configs()[2].second;  // tied, with bias
+  model::ModelConfig config = test::switch_configs()[2].second;  // a model with tied head and biases
   Trainer trainer(config, {}, nullptr);
   trainer.parameters().initialize(8);
   trainer.save(folder / "x", "");
@@ -135,7 +135,7 @@ TEST(the_folder_is_a_model_that_others_can_load) {
   EXPECT_TRUE(test::same_bits(loaded.flat().as<float>(), trainer.parameters().flat().as<float>(), loaded.flat().numel()));
 }
 
-/// Parameters and moments with different contents, saved in shards of at most 4,000 bytes.
+/// Parameters and moments with different values, saved in shards of at most 4,000 bytes.
 struct Sharded {
   model::ModelConfig config = test::tiny_config();
   model::Parameters parameters{config};
@@ -163,7 +163,7 @@ struct Sharded {
     std::sort(out.begin(), out.end());
     return out;
   }
-  /// Reads into fresh objects; if that throws they must be untouched.
+  /// Reads into new objects; if that throws, they must be unchanged.
   CheckpointState read() {
     model::Parameters p(config);
     Optimizer o(config, {});
@@ -188,7 +188,7 @@ TEST(shards_hold_everything_once) {
   const CheckpointState state = s.read();
   EXPECT_EQ(state.version, 7u);
   EXPECT_EQ(state.extra, std::string("extra \"quoted\""));
-  EXPECT_EQ(s.folder.count(), size_t(1));  // no unfinished folder beside it
+  EXPECT_EQ(s.folder.count(), size_t(1));  // no unfinished folder is left next to it
   model::Parameters loaded(model::load_hf_config(s.folder / "c"));
   EXPECT_TRUE(model::load_hf_weights(s.folder / "c", loaded).files > 2);
 }
@@ -233,7 +233,7 @@ TEST(a_missing_truncated_or_altered_file_is_named) {
   }
 }
 
-/// Puts other tensors into a file of a checkpoint, and lets the manifest vouch for them.
+/// Replaces the tensors in a checkpoint's file, and updates the hash in the manifest.
 void forge(const std::string& folder, const std::string& name, const std::vector<model::SafetensorsFile::Entry>& entries) {
   const std::string hash = model::write_safetensors(folder + "/" + name, entries), path = folder + "/manifest.json";
   Json manifest = Json::parse(model::read_text(path), "manifest"), body = *manifest.find("body"), files = Json::array();
@@ -254,7 +254,8 @@ void forge(const std::string& folder, const std::string& name, const std::vector
 
 TEST(tensors_that_do_not_fit_are_found_before_anything_is_overwritten) {
   Sharded s;
-  const std::string last = fs::path(s.files()[s.files().size() - 2]).filename().string();  // of the optimizer's v
+  // the last file of the optimizer's v
+  const std::string last = fs::path(s.files()[s.files().size() - 2]).filename().string();
   const model::SafetensorsFile source(s.folder / ("c/" + last));
   const auto read_with = [&](const std::function<void(model::SafetensorsFile::Entry&)>& change) {
     std::vector<model::SafetensorsFile::Entry> entries = source.entries();

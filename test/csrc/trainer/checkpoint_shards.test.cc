@@ -1,4 +1,4 @@
-// Checkpoints that four ranks save are read by any number of ranks and by a trainer alone, and the other way
+// Checkpoints that four ranks save are read by any number of ranks and by a single trainer, and the other way
 // round; damaged folders; a process that is killed between any two collectives of a save. Mutants:
 // test/mutants/csrc-trainer.json.
 #include "trainer/checkpoint_shards.h"
@@ -66,7 +66,7 @@ std::vector<float> weights_of(Trainer& trainer) {
 
 using Body = std::function<void(Trainer&, int rank)>;
 
-/// Runs `body` on `size` ranks, or, if 0, with one trainer that divides nothing.
+/// Runs `body` on `size` ranks or, if `size` is 0, with one unsharded trainer.
 std::vector<std::string> with_trainers(int size, const TrainerConfig& config, const Body& body) {
   if (size == 0) {
     TrainerConfig alone = config;
@@ -92,7 +92,7 @@ void begin(Trainer& trainer) {
   trainer.set_version(17);
 }
 
-/// Six steps without a stop, in the exact mode: the bits that every continued run must have.
+/// Weights after six steps without interruption, in the exact mode; every resumed run must have their bits.
 std::vector<float> undisturbed(const TrainerConfig& config) {
   std::vector<float> weights;
   expect_ok(with_trainers(1, config, [&](Trainer& trainer, int) {
@@ -156,7 +156,7 @@ TEST(adapters_are_saved_by_ranks_too) {
   const std::vector<float> wanted = undisturbed(config);
   save(3, config, folder / "x");
   EXPECT_TRUE(fs::exists(folder / "x/adapter_config.json") && !fs::exists(folder / "x/model.safetensors"));
-  // The base is not in the folder: the resuming process has it already.
+  // The folder does not contain the base, which the resuming process already has.
   expect_ok(with_trainers(2, config, [&](Trainer& trainer, int) {
     trainer.parameters().initialize(1);
     trainer.parameters_changed();
@@ -173,7 +173,7 @@ std::vector<std::string> files_in(const std::string& folder) {
   return names;
 }
 
-/// Like save(), but stages the checkpoint, trains on, and only then writes it.
+/// Like save(), but copies the state, continues to train, and only then writes the checkpoint.
 void save_later(int size, const TrainerConfig& config, const std::string& folder) {
   const auto body = [&](Trainer& trainer, dist::Communicator* ranks) {
     trainer::StagedCheckpoint staged;
@@ -236,7 +236,7 @@ TEST(a_rank_that_cannot_write_what_it_staged_ends_the_write_for_all) {
   EXPECT_TRUE(has(said[1], "COLLECTIVE save: rank 0 failed"));
 }
 
-/// Everything a checkpoint holds, read back as one trainer sees it: weights, then moments.
+/// Everything in a checkpoint, as a single trainer reads it: weights, then moments.
 std::vector<float> contents(const std::string& folder) {
   const model::Parameters specs(model_config());
   const trainer::CheckpointReader reader(folder, specs, {}, {});
@@ -325,7 +325,7 @@ TEST(a_rank_that_cannot_write_ends_the_save_for_all_and_leaves_the_old_folder) {
   EXPECT_TRUE(contents(folder / "x") == before);
 }
 
-/// Kills the process by SIGKILL when its rank 1 makes the n-th collective.
+/// Kills the process by SIGKILL when its rank 1 calls the n-th collective.
 class Mortal final : public dist::Communicator {
  public:
   Mortal(dist::Communicator& group, int last) : group_(group), left_(last) {}
@@ -349,8 +349,8 @@ class Mortal final : public dist::Communicator {
   int left_;
 };
 
-/// Saves over `folder` in a process of its own, which is killed at the n-th collective. Returns whether it
-/// was.
+/// Saves over `folder` in a child process, which is killed at the n-th collective. Returns whether it was
+/// killed.
 bool save_and_die(const std::string& folder, int collective) {
   std::fflush(nullptr);
   const pid_t child = ::fork();
@@ -380,7 +380,7 @@ TEST(a_process_killed_anywhere_in_a_save_leaves_the_old_checkpoint_or_the_new_on
       const bool old = trainer.load(folder / "x") != "new";
       EXPECT_EQ(trainer.version(), old ? 17u : 99u);
     }));
-    // Rank 0 puts the new folder in place just before the last collective: until then it is the old one.
+    // Rank 0 moves the new folder into place just before the last collective; until then it is the old one.
     if (contents(folder / "x") != before) EXPECT_TRUE(!save_and_die(folder / "x", collective + 1));
   }
   EXPECT_TRUE(crashes >= 5);

@@ -1,5 +1,5 @@
-// Pieces of tensors: read across their borders, and refused unless they make up the whole.
-// Mutants: test/mutants/csrc-trainer.json.
+// Pieces of tensors in checkpoints: read across their borders, and refused unless they make up the whole
+// tensor. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/checkpoint_tensors.h"
 
 #include <numeric>
@@ -17,7 +17,7 @@ using trainer::piece_name;
 
 const std::vector<model::TensorSpec> kSpecs = {{"a.weight", {4, 5}, 0, true}, {"b", {3}, 32, false}};
 
-/// A file of f32 pieces, whose elements are their own numbers.
+/// Writes a file of f32 pieces, in which each element's value is its index.
 void write(const std::string& path, const std::vector<std::pair<std::string, std::pair<int64_t, std::vector<int64_t>>>>& pieces) {
   std::vector<std::vector<float>> values;
   std::vector<SafetensorsFile::Entry> entries;
@@ -59,12 +59,12 @@ TEST(pieces_that_do_not_make_up_their_tensor_are_refused) {
   using Pieces = std::vector<std::pair<std::string, std::pair<int64_t, std::vector<int64_t>>>>;
   const Pieces wrong[] = {{{"a.weight[0:7]", {0, {7}}}, {"a.weight[8:20]", {8, {12}}}},   // a gap
                           {{"a.weight[0:9]", {0, {9}}}, {"a.weight[8:20]", {8, {12}}}},   // element 8 twice
-                          {{"a.weight[0:8]", {0, {8}}}, {"a.weight[7:14]", {7, {7}}}, {"a.weight[15:20]", {15, {5}}}},  // both faults
+                          {{"a.weight[0:8]", {0, {8}}}, {"a.weight[7:14]", {7, {7}}}, {"a.weight[15:20]", {15, {5}}}},  // a gap and an overlap
                           {{"a.weight[0:7]", {0, {7}}}},                                  // no end
                           {{"a.weight[1:20]", {1, {19}}}},                                // no beginning
-                          {{"a.weight[0:20]", {0, {20}}}, {"a.weight[20:21]", {20, {1}}}},  // more than all
+                          {{"a.weight[0:20]", {0, {20}}}, {"a.weight[20:21]", {20, {1}}}},  // too many elements
                           {{"a.weight", {0, {5, 4}}}},                                    // another shape
-                          {{"a.weight[0:19]", {0, {19}}}, {"a.weight", {0, {4, 5}}}}};    // a piece and the whole, if it opens
+                          {{"a.weight[0:19]", {0, {19}}}, {"a.weight", {0, {4, 5}}}}};    // a piece and the whole
   for (const Pieces& pieces : wrong) {
     const test::TemporaryFolder folder("wrong");
     write(folder / "1", pieces);

@@ -1,6 +1,6 @@
-// Gradients of parts of a batch: their sum is the step's, each is that of its own sequences alone (central differences of
-// an f64 model, and a trainer that is given nothing else), the products are those of a plain f64 sum, and a step after
-// them has the bits of a step without.
+// Gradients of a batch's parts: they sum to the step's gradient; each is that of its own sequences (compared
+// with central differences of an f64 model, and with a trainer that gets only these sequences); inner
+// products equal plain f64 sums; and a later step has the bits of a step without them.
 #include "trainer/gradient_parts.h"
 
 #include <algorithm>
@@ -58,7 +58,8 @@ TEST(products_are_those_of_a_plain_sum_on_any_number_of_threads) {
     for (int32_t p = 0; p < parts; ++p) {
       for (int32_t q = 0; q < parts; ++q) {
         const auto &a = gradients[size_t(p)], &b = gradients[size_t(q)];
-        EXPECT_NEAR(got[size_t(p * parts + q)], brute(a, b), 1e-13 * double(n));  // f64 sums of numbers up to 1
+        // f64 sums of numbers up to 1
+        EXPECT_NEAR(got[size_t(p * parts + q)], brute(a, b), 1e-13 * double(n));
         EXPECT_EQ(got[size_t(p * parts + q)], got[size_t(q * parts + p)]);
       }
     }
@@ -108,13 +109,13 @@ struct Fixture {
   }
   static TrainerConfig narrow() {
     TrainerConfig c;
-    c.packed_tokens = 20;  // several micro-batches a part
+    c.packed_tokens = 20;  // gives several micro-batches per part
     return c;
   }
   GradientParts parts(const StepOptions& o, const std::vector<int32_t>& part_of, int32_t n) {
     return trainer.gradient_parts(batch.view(), o, part_of.data(), n);
   }
-  /// The gradient of one part: gradients() holds it after the part has come last.
+  /// The gradient of one part, read from gradients() after making that part the last one.
   std::vector<float> gradient_of(const StepOptions& o, const std::vector<int32_t>& part_of, int32_t part) {
     std::vector<int32_t> last = part_of;
     for (int32_t& p : last) p = p == part;
@@ -125,7 +126,7 @@ struct Fixture {
 
 const std::vector<int32_t> kPartOf{0, 2, 0, 1, 2, 1, 2, 2};
 
-/// A batch of the sequences of one part, which count as they do in the whole batch.
+/// A batch of the sequences of one part, normalized as in the whole batch.
 Batch only(const Batch& all, int32_t part) {
   Batch out;
   out.groups = all.groups;
@@ -143,7 +144,7 @@ Batch only(const Batch& all, int32_t part) {
   return out;
 }
 
-/// Whether the loss is a mean over the batch's tokens, not its sequences: a batch of fewer tokens divides by
+/// Whether the loss is a mean over tokens instead of sequences, so that a batch of fewer tokens divides by
 /// fewer.
 bool per_token(Objective objective) {
   return objective == Objective::kDapo || objective == Objective::kCispo || objective == Objective::kSupervised;
@@ -172,7 +173,8 @@ TEST(parts_add_up_to_the_gradient_of_the_step_and_are_those_of_their_own_sequenc
         for (float& x : wanted) x = float(double(x) * double(own.counted()) / double(f.batch.counted()));
       }
       const double size = norm(wanted);
-      for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(gradients[p][i], wanted[i], 1e-5 * size);  // another packing
+      // the packing differs
+      for (size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(gradients[p][i], wanted[i], 1e-5 * size);
       EXPECT_TRUE(size > 1e-4);
     }
     f.trainer.step(f.batch.view(), o);
@@ -195,7 +197,7 @@ TEST(the_gradient_of_a_part_matches_central_differences_of_its_share_of_the_loss
   test::Reference reference(f.trainer.parameters());
   for (int32_t part = 0; part < 3; ++part) {
     const std::vector<float> gradient = f.gradient_of(o, kPartOf, part);
-    Batch share = f.batch;  // without an advantage a sequence adds nothing
+    Batch share = f.batch;  // a sequence with advantage 0 adds nothing
     for (size_t i = 0; i < kPartOf.size(); ++i) share.advantages[i] *= kPartOf[i] == part ? 1.0f : 0.0f;
     const double scale = norm(gradient);
     for (const auto& spec : f.trainer.parameters().specs()) {

@@ -1,6 +1,5 @@
-// How the gradients of micro-batches reach their owners: added up over ranks and over blocks of rows, in
-// their order.
-// Mutants: test/mutants/csrc-trainer.json.
+// GradientRounds: how gradients of micro-batches reach the ranks that own them, summed over ranks and over
+// row blocks in their order. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/gradient_rounds.h"
 
 #include "check.h"
@@ -16,14 +15,14 @@ using trainer::GradientRounds;
 
 constexpr Sharding::Stage kStages[] = {Sharding::Stage::kOptimizer, Sharding::Stage::kGradients};
 
-/// ((0 + 1e8) - 1e8) + 0.1 is 0.1 in f32; an order that does not add 0.1 last gives 0.
+/// In f32 ((0 + 1e8) - 1e8) + 0.1 is 0.1; an order that does not add 0.1 last gives 0.
 constexpr float kParts[] = {1e8f, -1e8f, 0.1f};
 
 void fill(const std::vector<TensorView>& views, float value) {
   for (const TensorView& view : views) std::fill_n(view.as<float>(), view.numel(), value);
 }
 
-/// Fills the gradients as a backward does: a layer is finished before the next is begun.
+/// Fills the gradients in the order of a backward: a layer is finished before the next one begins.
 void backward(const std::vector<model::Gradients>& targets, const model::ModelConfig& config, const std::vector<float>& values) {
   for (size_t b = 0; b < targets.size(); ++b) fill({targets[b].embedding(), targets[b].final_norm(), targets[b].head()}, values[b]);
   for (int64_t l = config.layers - 1; l >= 0; --l) {
@@ -35,7 +34,8 @@ void backward(const std::vector<model::Gradients>& targets, const model::ModelCo
   }
 }
 
-/// Rounds of `size` ranks, of which the first `given` have gradients; one rank alone has `sequence` blocks.
+/// Runs a round on `size` ranks, of which the first `given` have gradients, or on one rank with `sequence`
+/// row blocks.
 void check_round(Sharding::Stage stage, int size, int sequence, int given, float wanted) {
   const model::ModelConfig config = tiny_config();
   const auto said = on_ranks(size, [&](dist::Communicator& ranks) {
@@ -51,7 +51,7 @@ void check_round(Sharding::Stage stage, int size, int sequence, int given, float
     const auto targets = rounds.targets(whole);
     EXPECT_EQ(targets.size(), size_t(size == 1 ? sequence : 1));
     std::vector<float> shard(size_t(layout.elements(ranks.rank())), 0.0f);
-    for (int round = 0; round < 2; ++round) {  // the second starts from zeros again
+    for (int round = 0; round < 2; ++round) {  // the second round must start from zeros again
       std::fill(shard.begin(), shard.end(), 0.0f);
       rounds.begin(whole, {given, shard.data()});
       std::vector<float> values;

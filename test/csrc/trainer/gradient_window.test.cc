@@ -1,5 +1,5 @@
-// A backward that hands its gradients on by layer, against one that keeps them all: the same bits, element for element.
-// Mutants: test/mutants/csrc-trainer.json.
+// A backward that passes gradients on layer by layer has the bits, element for element, of one that stores
+// them all. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/gradient_window.h"
 
 #include <algorithm>
@@ -18,11 +18,11 @@ using trainer::ShardLayout;
 
 model::ModelConfig config_of(const model::ModelConfig& base) {
   model::ModelConfig c = base;
-  c.vocabulary = 700;  // the embedding exceeds a bucket
+  c.vocabulary = 700;  // makes the embedding larger than a bucket
   return c;
 }
 
-/// Forward and backward of one sequence, as a trainer runs them; dLoss/dhidden is drawn.
+/// Forward and backward of one sequence, as a trainer runs them; dLoss/dhidden is random.
 struct Passage {
   model::Parameters parameters;
   std::shared_ptr<model::WeightSnapshot> weights;
@@ -42,7 +42,7 @@ struct Passage {
     const model::Activations saved = model::forward_training(Stream{}, *weights, rows, arena);
     std::vector<float> dhidden(size_t(9 * c.width));
     for (size_t i = 0; i < dhidden.size(); ++i) dhidden[i] = float(i % 13) - 6.0f;
-    const TensorView head = grads.head();  // stands for the head's backward, which comes first
+    const TensorView head = grads.head();  // stands for the backward of the head, which comes first
     for (int64_t i = 0; i < head.numel(); ++i) head.as<float>()[i] += float(i % 7);
     model::backward(Stream{}, *weights, rows, saved, f32(dhidden.data(), {9, c.width}), model::one_block(rows, grads), arena);
   }
@@ -56,7 +56,7 @@ TEST(what_is_handed_on_is_the_gradient_of_all_parameters) {
     passage.run({.parameters = &whole});
     const ShardLayout layout(whole.specs(), config.layers, 3, 2 * kShardBlock);
     GradientWindow window(Stream{}, passage.parameters, layout);
-    for (int time = 0; time < 2; ++time) {  // the second begins with zeros again
+    for (int time = 0; time < 2; ++time) {  // the second one must begin with zeros again
       std::vector<int64_t> layers;
       window.begin([&](size_t b, const float* gradients) {
         layers.push_back(layout.buckets()[b].layer);
@@ -88,7 +88,7 @@ TEST(a_micro_batch_that_nobody_computes_ends_with_the_same_calls_and_zeros) {
   EXPECT_EQ(buckets.size(), layout.buckets().size());
   const std::vector<size_t> all = std::exchange(buckets, {});
   window.begin(take);
-  window.finished(config.layers - 1);  // a backward that broke off there
+  window.finished(config.layers - 1);  // the backward stopped after this layer
   window.end();
   EXPECT_TRUE(buckets == all);
 }

@@ -1,5 +1,5 @@
-// The memory that a trainer is predicted to take, against what the arenas of a real one hold after a step, to
-// the byte.
+// The predicted memory of a trainer, compared to the byte with what the arenas of a real one hold after a
+// step.
 #include "trainer/memory.h"
 
 #include "check.h"
@@ -37,7 +37,7 @@ struct Batch {
   }
 };
 
-/// Checks that a trainer holds, after a step, the bytes that it was predicted to take.
+/// Checks that a trainer holds, after a step, the predicted bytes.
 void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* pool) {
   config.packed_tokens = 40;
   const Batch batch(config.packed_tokens);
@@ -67,7 +67,7 @@ void check(const model::ModelConfig& model, TrainerConfig config, ThreadPool* po
   EXPECT_EQ(Arena::live_bytes(where), before);
 }
 
-/// A tiny model with sizes that a GPU takes.
+/// A tiny model with sizes that GPU kernels support.
 model::ModelConfig gpu_model() {
   model::ModelConfig model = test::tiny_config();
   model.width = 40, model.head_dim = 16, model.mlp_width = 56, model.vocabulary = 64;
@@ -94,7 +94,7 @@ TEST(on_the_cpu_a_trainer_takes_what_it_is_said_to_take) {
   }
 }
 
-/// Bytes that `size` ranks hold together when each has made one step, whose tokens fit one micro-batch.
+/// Bytes that `size` ranks hold in total after each has made one step, whose tokens fit in one micro-batch.
 int64_t taken_by_ranks(int size, const model::ModelConfig& model, const TrainerConfig& config, int64_t tokens) {
   const Batch batch(tokens);
   const int64_t before = Arena::live_bytes(Memory::kHost);
@@ -107,7 +107,7 @@ int64_t taken_by_ranks(int size, const model::ModelConfig& model, const TrainerC
     EXPECT_EQ(made.step(batch.view(), o).micro_batches, 1);
     trainer::first_of_ranks(ranks, 0);  // waits until all have made their step
     if (ranks.rank() == 0) taken = Arena::live_bytes(Memory::kHost) - before;
-    trainer::first_of_ranks(ranks, 0);  // keeps all alive until rank 0 has counted
+    trainer::first_of_ranks(ranks, 0);  // keeps all ranks alive until rank 0 has counted
   });
   for (const std::string& text : said) EXPECT_EQ(text, std::string("ok"));
   return taken;
@@ -131,10 +131,10 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
       const auto specs = model::tensor_specs(model);
       const trainer::ShardLayout layout(specs, model.layers, size);
       for (int rank = 0; rank < size; ++rank) {
-        // A rank without a micro-batch has no activations: there is one, which is rank 0's.
+        // A rank without a micro-batch has no activations; there is one micro-batch, which rank 0 has.
         const auto bytes = trainer::trainer_bytes(model, config, 4, 1, {rank, size});
         planned += bytes.total() + snapshot.tensors() + snapshot.rope_tables;
-        // Of its block of all weights a rank holds only its own pages (weight_window.test.cc).
+        // Of its block of all weights a rank only has its own pages in memory (weight_window.test.cc).
         if (divided) planned += model::parameter_bytes(model) - (bytes.parameters - trainer::weight_window_bytes(layout, model.layers));
       }
       const int64_t idle = (size - 1) * trainer::packed_batch_bytes(40, 4);
@@ -143,7 +143,7 @@ TEST(ranks_that_divide_something_take_what_they_are_said_to_take) {
   }
 }
 
-/// Micro-batches of 80 tokens, which one trainer has alone, or two have with 40 rows each.
+/// Micro-batches of 80 tokens, which one trainer computes alone, or two with 40 rows each.
 TEST(ranks_that_have_a_micro_batch_together_take_what_they_are_said_to_take) {
   model::ModelConfig model = test::switch_configs()[3].second;
   using Stage = trainer::Sharding::Stage;
@@ -164,7 +164,8 @@ TEST(ranks_that_have_a_micro_batch_together_take_what_they_are_said_to_take) {
         }
         EXPECT_EQ(taken, planned);
       }
-      EXPECT_EQ(activations[2] * 2, activations[1]);  // half of every array: here none is rounded up
+      // half of every array, because here no size is rounded up
+      EXPECT_EQ(activations[2] * 2, activations[1]);
     }
   }
 }
@@ -217,7 +218,7 @@ TEST(on_a_gpu_too) {
     check(model, config, nullptr);
     config.adapters = {8, 8.0f, {"q_proj", "down_proj"}, 1};
     check(model, config, nullptr);
-    model.vocabulary = 160;  // an embedding too large for the scratch: its memory is given back
+    model.vocabulary = 160;  // the embedding is then too large for the scratch, and its memory is released
     EXPECT_EQ(trainer::trainer_bytes(model, config, 4, 1).first_packing, 160 * model.width * 4);
     check(model, config, nullptr);
   }

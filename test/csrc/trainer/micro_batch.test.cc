@@ -1,6 +1,6 @@
-// What a micro-batch gathers, and every batch that is refused before anything is computed.
-// Mutants tried: positions not restarted, targets of the previous token, counted tokens not compared: die. Mask
-// values above 1 accepted: lives, because the count then differs.
+// What PackedBatch gathers, and every batch that is refused before anything is computed. Mutants tried:
+// positions not restarted, targets of the previous token, counted tokens not compared: die. Mask values above
+// 1 accepted: not detected, because the count then differs.
 #include "trainer/micro_batch.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ bool equal(const SharedArrays::Array<T>& found, const std::vector<T>& wanted) {
 TEST(sequences_are_laid_side_by_side) {
   const Batch batch = three_sequences();
   PackedBatch packed{Stream{}};
-  packed.gather(batch.view(), {{0, 1, 2}, 9});  // a larger one first: its leftovers must not show
+  packed.gather(batch.view(), {{0, 1, 2}, 9});  // first a larger one, whose leftovers must have no effect
   packed.gather(batch.view(), {{0, 2}, 7});
   EXPECT_TRUE(equal(packed.ids, {5, 6, 7, 1, 2, 3, 4}));
   EXPECT_TRUE(equal(packed.positions, {0, 1, 2, 0, 1, 2, 3}));
@@ -114,7 +114,8 @@ TEST(inconsistent_batches_are_refused) {
     spoil(bad, view, o);
     EXPECT_THROWS(trainer::check_batch(view, config, &o), code);
   };
-  refuse(Code::kConfig, [](auto&, auto&, StepOptions& o) { o.objective = Objective::kCustom; });  // without a function
+  // there is no function
+  refuse(Code::kConfig, [](auto&, auto&, StepOptions& o) { o.objective = Objective::kCustom; });
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[1] = int32_t(config.vocabulary); });
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[0] = -1; });
   refuse(Code::kShape, [](Batch& b, auto&, auto&) { b.cu_seqlens[0] = 1; });

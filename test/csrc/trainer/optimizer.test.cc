@@ -1,6 +1,6 @@
-// One update against AdamW written out in f64, and which tensors each rule reaches.
-// Mutants tried: decay_all ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the
-// difference, the GPU's kernel not given the factor. All die.
+// One update compared with AdamW in f64, and which tensors decay and Muon apply to. Mutants tried: decay_all
+// ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the difference, the GPU's
+// kernel not given the factor. All die.
 #include "trainer/optimizer.h"
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct Fixture {
   }
 };
 
-/// One update with gradients multiplied by `scale`, which is given as the clip of a norm of 1.
+/// One update with gradients multiplied by `scale`, which is passed as the clip of gradients whose norm is 1.
 Optimizer::Applied apply(Optimizer& optimizer, Fixture& f, float lr, float muon_lr, double scale = 1.0) {
   double squares = (1.0 - 1e-6) * (1.0 - 1e-6);
   const TensorView total{&squares, DType::kF64, {1}};
@@ -52,7 +52,7 @@ TEST(adamw_follows_the_formula_with_decay_groups_and_clip) {
     test::Reference m(optimizer.m()), v = m, p = start;
     const double lr = 0.01;
     for (int step = 1; step <= 3; ++step) {
-      const double scale = 1.0 / (step * step);  // a constant scale cancels in Adam
+      const double scale = 1.0 / (step * step);  // varies, since a constant scale cancels in Adam
       double change = 0.0, weight = 0.0;
       for (const auto& spec : f.p.specs()) {
         const double decay = decay_all || spec.shape.size() == 2 ? double(c.weight_decay) : 0.0;
@@ -131,7 +131,8 @@ TEST(a_muon_update_has_the_spectral_size_of_its_rule) {
     }
     const double R = double(spec.shape[0]), C = double(spec.shape[1]);
     const double expected = std::sqrt(std::min(R, C) * std::max(1.0, R / C));
-    EXPECT_NEAR(std::sqrt(square) / expected, 0.95, 0.25);  // the quintic leaves singular values in [0.7, 1.2]
+    // the polynomial leaves singular values in [0.7, 1.2]
+    EXPECT_NEAR(std::sqrt(square) / expected, 0.95, 0.25);
   }
 }
 
@@ -142,7 +143,7 @@ std::vector<float> values(const model::TensorBlock& p) {
   return {x, x + p.flat().numel()};
 }
 
-/// The same parameters and gradients on the CPU and on a GPU, with an optimizer for each.
+/// Equal parameters and gradients on the CPU and on a GPU, with an optimizer for each.
 struct TwoSides {
   const Device device{Stream::Backend::kCuda, nullptr};
   const Stream& stream = device.stream();
@@ -167,7 +168,7 @@ struct TwoSides {
   Optimizer::Applied apply_on_cpu(double squares, double clip) {
     return cpu.apply(Stream{}, f.p, f.g, {&squares, DType::kF64, {1}}, {0.1f, 0.2f, clip});
   }
-  /// packs(): a snapshot's packs, tensor by tensor. packed(): whether they are those that packing would give.
+  /// packs(): a snapshot's packed tensors. packed(): whether they equal what packing would give.
   std::vector<std::vector<std::byte>> packs(const model::WeightSnapshot& of) const {
     std::vector<std::vector<std::byte>> out;
     for (const model::WeightSnapshot::Part& part : of.parts(p)) {
@@ -237,7 +238,7 @@ TEST(draws_are_numbered_through_all_tensors) {
   std::vector<uint16_t> m(size_t(n), 0), v = m;
   for (int step = 1; step <= 2; ++step) {
     apply(optimizer, f, 0.1f, 0.0f);
-    // every tensor in one call, where the optimizer makes one for those that decay and one for the others
+    // one call for all tensors; the optimizer makes one for tensors with decay and one for the others
     kernels::adamw(Stream{}, {.param = flat.p.flat(), .m = {m.data(), DType::kBF16, {n}}, .v = {v.data(), DType::kBF16, {n}},
                               .grad = flat.g.flat(), .lr = 0.1f, .step = step, .seed = 11});
   }
@@ -257,7 +258,7 @@ TEST(on_a_gpu_moments_in_bf16_are_the_cpus) {
     both.apply(norm * norm, norm / 4);
     both.apply_on_cpu(norm * norm, norm / 4);
   }
-  EXPECT_TRUE(values(both.p) == values(both.f.p));  // a step depends on how earlier ones rounded
+  EXPECT_TRUE(values(both.p) == values(both.f.p));  // a step depends on how earlier steps rounded
 }
 
 TEST(on_a_gpu_the_clip_factor_is_read_where_the_norm_is_and_nan_changes_nothing) {

@@ -1,4 +1,4 @@
-// Packs against those of a snapshot that is made at once, and which readers may see them change.
+// PackedWeights: packs compared with those of a new snapshot, and which readers may see them change.
 #include "trainer/packed_weights.h"
 
 #include <vector>
@@ -42,7 +42,8 @@ TEST(a_snapshot_is_made_once_for_each_state_of_the_parameters) {
   f.change();
   f.weights.parameters_changed();
   const auto second = f.weights.snapshot();
-  EXPECT_TRUE(second != first && f.current(*second) && !f.current(*first));  // a reader held the first
+  // a reader holds the first snapshot
+  EXPECT_TRUE(second != first && f.current(*second) && !f.current(*first));
   EXPECT_EQ(second->rope_table(0).as<float>(), first->rope_table(0).as<float>());
 }
 
@@ -124,7 +125,7 @@ TEST(a_base_that_changes_is_not_written_into_what_a_reader_of_an_older_version_h
   const auto held = f.weights.snapshot();
   const std::vector<std::byte> head = bytes(held->head);
   f.weights.advance(nullptr, 1);
-  f.weights.snapshot();  // no reader holds it, and its head is the first one's
+  f.weights.snapshot();  // no reader holds this snapshot, and its head is the first one's
   f.change_base();
   f.weights.snapshot();
   EXPECT_TRUE(bytes(held->head) == head);

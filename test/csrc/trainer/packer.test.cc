@@ -13,7 +13,8 @@ using namespace hone;
 using trainer::MicroBatch;
 using trainer::pack_sequences;
 
-/// The definition, quadratic: repeatedly take the longest (first of ties), put it where it fits first.
+/// The definition of the packing, in quadratic time: repeatedly take the longest sequence (the first of equal
+/// ones), and put it into the first micro-batch with room.
 std::vector<MicroBatch> by_definition(const std::vector<int64_t>& lengths, int64_t budget) {
   std::vector<MicroBatch> batches;
   std::vector<bool> used(lengths.size());

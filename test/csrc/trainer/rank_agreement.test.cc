@@ -1,4 +1,4 @@
-// All ranks go on or none does, and each says why; reports are whole. Mutants:
+// Either all ranks continue or none does, and each reports why; reports cover all ranks. Mutants:
 // test/mutants/csrc-trainer.json.
 #include "trainer/rank_agreement.h"
 
@@ -125,7 +125,7 @@ TEST(micro_batches_are_dealt_one_after_another) {
   EXPECT_TRUE(dealt(all, 6, 7).empty());
 }
 
-/// Writes what the rank that has these sequences reports about them.
+/// Writes what the rank that has these sequences would report about them.
 void fill(const test::Batch& batch, const MicroBatch& which, StepLosses& losses, StepReport& report) {
   for (const int32_t i : which.sequences) {
     losses.loss[size_t(i)] = i + 0.25;
@@ -148,7 +148,8 @@ TEST(a_report_is_whole_on_every_rank) {
   const size_t T = batch.tokens.size();
   const auto said = test::on_ranks(3, [&](dist::Communicator& ranks) {
     StepReport report;
-    report.forward_seconds = ranks.rank() == 1 ? 3.0 : 1.0;  // neither the first nor the last
+    // the slowest rank is neither the first nor the last
+    report.forward_seconds = ranks.rank() == 1 ? 3.0 : 1.0;
     report.backward_seconds = 5.0 - ranks.rank();
     for (auto* array : {&report.logprobs, &report.entropies, &report.ratios, &report.weights, &report.divergences}) array->resize(T);
     report.clipped.resize(T);

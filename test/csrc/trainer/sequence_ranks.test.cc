@@ -1,5 +1,5 @@
-// The exchange from rows to heads and back against plain loops, and the network on ranks that divide a
-// micro-batch's rows against one process that has all of them. Mutants: test/mutants/csrc-trainer.json.
+// The exchange of rows for heads and back compared with plain loops, and the network on ranks that divide a
+// micro-batch's rows compared with one process that has all rows. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sequence_ranks.h"
 
 #include <algorithm>
@@ -21,10 +21,10 @@ using namespace hone;
 using model::RowRange;
 using trainer::SequenceRanks;
 
-/// The value of element (row, column) of the whole micro-batch.
+/// A value that identifies element (row, column) of the whole micro-batch.
 float element(int64_t row, int64_t column) { return float(row * 1000 + column); }
 
-/// Columns of the groups that rank p of K has, in their order.
+/// The columns of each group that rank p of K has, in order.
 std::vector<int64_t> columns_of(const std::vector<int64_t>& widths, int64_t p, int64_t K) {
   std::vector<int64_t> out;
   int64_t at = 0;
@@ -65,7 +65,7 @@ TEST(rows_become_heads_and_heads_rows) {
       SequenceRanks team({}, model, ranks, K);
       EXPECT_EQ(team.rank(), ranks.rank() % K);
       team.reserve(13);
-      for (const int64_t T : {13, 1, 4, 3, 8}) {  // fewer rows than ranks, too
+      for (const int64_t T : {13, 1, 4, 3, 8}) {  // includes fewer rows than ranks
         check_exchange(team, T, model::qkv_widths(model));
         check_exchange(team, T, {model.q_width()});
       }
@@ -84,7 +84,7 @@ TEST(what_each_found_out_about_its_rows_is_known_to_all) {
     for (const std::vector<RowRange>& parts : {std::vector<RowRange>{{0, 5}, {5, 2}}, {{0, 0}, {0, 7}}, {{0, 0}, {0, 0}}}) {
       std::vector<float> a = test::poison(7), b = test::poison(7);
       const RowRange own = parts[size_t(team.rank())];
-      const float tag = ranks.rank() < 2 ? 100.0f : 200.0f;  // teams do not mix
+      const float tag = ranks.rank() < 2 ? 100.0f : 200.0f;  // differs by team, so that mixing teams shows
       for (int64_t r = own.first; r < own.first + own.count; ++r) a[size_t(r)] = tag + float(r), b[size_t(r)] = tag - float(r);
       team.share(Stream{}, parts, {a.data(), b.data()});
       for (int64_t r = 0; r < parts[0].count + parts[1].count; ++r) {
@@ -114,7 +114,7 @@ TEST(what_is_exchanged_takes_the_bytes_it_was_said_to_take_in_the_streams_memory
 }
 
 TEST(what_does_not_divide_is_refused_by_name) {
-  const model::ModelConfig model = test::tiny_config();  // 4 heads, 2 of keys and values
+  const model::ModelConfig model = test::tiny_config();  // 4 query heads, 2 key/value heads
   trainer::check_sequence(model, 2, 4);
   trainer::check_sequence(model, 2, 1);
   const auto message = [&](int sequence, int ranks) { return test::outcome([&] { trainer::check_sequence(model, sequence, ranks); }); };
@@ -124,7 +124,7 @@ TEST(what_does_not_divide_is_refused_by_name) {
   EXPECT_TRUE(test::has(message(2, 3), "does not divide the 3 ranks"));
 }
 
-/// A packed micro-batch of three sequences, some of whose rows are loss rows, through the network and back.
+/// A packed micro-batch of three sequences, of which some rows are loss rows, and its forward and backward.
 struct Passage {
   const model::ModelConfig& config;
   std::shared_ptr<const model::WeightSnapshot> weights;
@@ -135,27 +135,29 @@ struct Passage {
 
   void draw(uint64_t seed) {
     std::mt19937_64 random(seed);
-    const int64_t ends[] = {0, tokens / 2, tokens - 1, tokens};  // the first spans ranks, the last is of one token
+    // the first sequence spans ranks, the last has one token
+    const int64_t ends[] = {0, tokens / 2, tokens - 1, tokens};
     for (const int64_t end : ends) starts.push_back(int32_t(end));
     for (int64_t s = 0; s < sequences; ++s) {
       for (int64_t t = ends[s]; t < ends[s + 1]; ++t) positions.push_back(int32_t(t - ends[s]));
     }
     for (int32_t t = 0; t < tokens; ++t) {
       ids.push_back(int32_t(random() % uint64_t(config.vocabulary)));
-      if (t % 3 && t < tokens - 3) loss_rows.push_back(t);  // with enough ranks the last one has none
+      // with enough ranks, the last rank has no loss row
+      if (t % 3 && t < tokens - 3) loss_rows.push_back(t);
     }
     dhidden = test::random_floats(int64_t(loss_rows.size()) * config.width);
   }
   model::RowBlock block(int64_t p, int64_t K) const {
     return model::row_blocks(tokens, loss_rows.data(), int64_t(loss_rows.size()), K)[size_t(p)];
   }
-  /// Runs the rows of `own` forward and backward; returns the hidden states of its loss rows.
+  /// Runs forward and backward for the rows of `own`; returns the hidden states of its loss rows.
   std::vector<float> run(const model::RowBlock& own, model::HeadExchange* exchange,
                          const std::function<std::vector<model::BlockGradients>(const model::PackedRows&)>& blocks) const {
     std::vector<int32_t> outputs(loss_rows.begin() + own.outputs.first, loss_rows.begin() + own.outputs.first + own.outputs.count);
     for (int32_t& row : outputs) row -= int32_t(own.tokens.first);
     const auto R = int64_t(outputs.size()), T = own.tokens.count;
-    outputs.reserve(1);  // an empty list must not be null
+    outputs.reserve(1);  // the data pointer of an empty list must not be null
     const model::PackedRows rows{.ids = i32(ids.data() + own.tokens.first, {T}), .positions = i32(positions.data() + own.tokens.first, {T}),
                                  .cu_seqlens = i32(starts.data(), {sequences + 1}), .loss_rows = i32(outputs.data(), {R}), .exchange = exchange};
     const int64_t most = exchange ? (tokens + exchange->ranks() - 1) / exchange->ranks() : T;
@@ -175,8 +177,8 @@ std::vector<float> flat_of(const model::Parameters& parameters) {
   return {from, from + parameters.flat().numel()};
 }
 
-/// Compares K ranks, each with its rows, with one process that has all rows in K blocks, and that with one
-/// block.
+/// Compares K ranks, each with its rows, with one process that has all rows in K blocks; and that process
+/// with one that has one block.
 void check_passage(const model::ModelConfig& config, int K, int64_t T, DType storage, bool recompute) {
   model::Parameters parameters(config);
   test::roughen(parameters, 5);
@@ -216,7 +218,7 @@ void check_passage(const model::ModelConfig& config, int K, int64_t T, DType sto
 TEST(every_architecture_has_the_bits_of_a_process_with_all_rows) {
   for (auto& [name, config] : test::switch_configs()) {
     if (config.kv_heads % 2) config.kv_heads = 2;
-    if (config.sinks) {  // refused: a sink's gradient is of all rows, which a rank has of its heads alone
+    if (config.sinks) {  // refused, because a sink's gradient sums over all rows of all heads
       trainer::TrainerConfig divided;
       divided.sharding.sequence = 2;
       EXPECT_THROWS(trainer::check_hybrid(config, divided), Code::kUnsupported);
@@ -228,11 +230,11 @@ TEST(every_architecture_has_the_bits_of_a_process_with_all_rows) {
 }
 
 TEST(with_four_ranks_and_fewer_rows_than_ranks_too) {
-  model::ModelConfig config = test::switch_configs()[3].second;  // four heads of keys and values
+  model::ModelConfig config = test::switch_configs()[3].second;  // four key/value heads
   for (const bool recompute : {false, true}) {
     check_passage(config, 4, 31, DType::kF32, recompute);
     check_passage(config, 4, 30, DType::kBF16, recompute);
-    check_passage(config, 4, 5, DType::kF32, recompute);  // two of them are loss rows
+    check_passage(config, 4, 5, DType::kF32, recompute);  // two of the rows are loss rows
   }
 }
 

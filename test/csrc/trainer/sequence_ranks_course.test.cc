@@ -1,6 +1,6 @@
-// Twenty steps of teams of ranks that share each micro-batch equal, to the bit, those of one trainer alone
-// that adds up the same blocks of rows, and within the bound those of one without blocks. All ranks learn
-// what goes wrong amid a pass. Mutants: test/mutants/csrc-trainer.json.
+// Twenty steps of teams of ranks that share each micro-batch equal, to the bit, those of one trainer that
+// sums over the same row blocks and, within the documented bound, those of one without blocks. If a rank
+// fails within a pass, all ranks report it. Mutants: test/mutants/csrc-trainer.json.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -30,7 +30,7 @@ TEST(teams_have_the_bits_of_one_trainer_alone_and_those_of_no_team_within_the_bo
     const StepOptions o = options_of(which ? Objective::kGspo : Objective::kSupervised);
     const Course alone = train(model, config_of(Sharding::Stage::kNone, false, 48), o, 7, nullptr);
     const Course solo = train(model, in_teams(Sharding::Stage::kOptimizer, true, 2, 24), o, 7, nullptr);
-    EXPECT_TRUE(alone.reports[0].micro_batches > 1);  // of 48 tokens, a team's budget
+    EXPECT_TRUE(alone.reports[0].micro_batches > 1);  // of 48 tokens, which a team shares
     expect_near(solo, alone);
     for (const auto stage : {Sharding::Stage::kOptimizer, Sharding::Stage::kGradients, Sharding::Stage::kParameters}) {
       for (const int size : {2, 4}) {
@@ -44,7 +44,8 @@ TEST(teams_have_the_bits_of_one_trainer_alone_and_those_of_no_team_within_the_bo
   }
 }
 
-/// Sequences of 5 to 24 tokens on four ranks that have 3 tokens each: every one is longer than a rank holds.
+/// Sequences of 5 to 24 tokens on four ranks with 3 tokens each: every sequence is longer than one rank's
+/// share.
 TEST(a_sequence_longer_than_one_rank_holds_spans_four) {
   const model::ModelConfig model = switch_configs()[3].second;
   const StepOptions o = options_of(Objective::kGspo);
@@ -101,7 +102,7 @@ TEST(a_checkpoint_of_teams_is_read_by_any_number_of_ranks) {
   }
 }
 
-/// What each rank said in one step of teams of two on the same weights.
+/// What each rank reported for one step, in teams of two, on the same weights.
 struct Outcome {
   std::vector<std::string> said;
   std::vector<StepReport> reports;
@@ -128,9 +129,9 @@ Outcome one_step(Sharding::Stage stage, const Change& change, LocalFault fault =
     const TensorView flat = trainer.parameters().flat();
     const std::vector<float> before(flat.as<float>(), flat.as<float>() + flat.numel());
     out.said[size_t(rank)] = outcome([&] { out.reports[size_t(rank)] = trainer.step(batch.view(), o); });
-    const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise a rank has only its part
+    const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise a rank only has its own shard
     untouched[size_t(rank)] = trainer.version() == 0 && (!whole || same_bits(before.data(), flat.as<float>(), flat.numel()));
-    ++ended;  // all wait here, so that no rank's end tells others what its step did not
+    ++ended;  // all ranks wait here, so that the end of one rank does not tell others what its step did not
     for (int wait = 0; ended < 4 && wait < 30'000; ++wait) std::this_thread::sleep_for(milliseconds(2));
   });
   for (const std::string& text : ran) EXPECT_EQ(text, std::string("ok"));
@@ -143,7 +144,8 @@ constexpr Sharding::Stage kStages[] = {Sharding::Stage::kOptimizer, Sharding::St
 TEST(what_is_not_finite_is_named_by_all_and_skipped) {
   for (const auto stage : kStages) {
     const Outcome loss = one_step(stage, [](int, Batch& batch, StepOptions&) {
-      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();  // in sequence 5
+      // in sequence 5
+      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();
     });
     const Outcome gradient = one_step(stage, [](int, Batch& batch, StepOptions& o) {
       batch.add(std::vector<int32_t>(60, 7), 1, 3e38f, 1);
@@ -160,7 +162,7 @@ TEST(what_is_not_finite_is_named_by_all_and_skipped) {
   }
 }
 
-/// The failing rank's partner waits for it amid the pass, so the group is given up at once.
+/// The failing rank's partner waits for it within the pass, so the group is aborted at once.
 TEST(a_rank_that_fails_amid_a_pass_ends_the_step_for_all) {
   for (const auto stage : kStages) {
     const Outcome out = one_step(stage, [](int rank, Batch&, StepOptions& o) {
@@ -182,7 +184,8 @@ constexpr uint64_t kOfTeam = uint64_t(1) << 55;
 TEST(a_rank_that_dies_hangs_or_calls_something_else_amid_a_pass_raises_on_all) {
   using Kind = LocalFault::Kind;
   const auto nothing = [](int, Batch&, StepOptions&) {};
-  for (const uint64_t collective : {1, 3, 5, 8}) {  // to heads, to rows, sharing results, and in the backward
+  // rows to heads, heads to rows, sharing results, and a collective in the backward
+  for (const uint64_t collective : {1, 3, 5, 8}) {
     for (const Kind kind : {Kind::kDies, Kind::kWrongCount}) {
       const Outcome out = one_step(Sharding::Stage::kGradients, nothing, {kind, 2, kOfTeam | collective});
       EXPECT_TRUE(out.untouched);

@@ -1,5 +1,5 @@
-// Sums are taken in the order of ranks, element by element; what is gathered back is what the owners have.
-// Mutants: test/mutants/csrc-trainer.json.
+// ShardExchange: sums are taken in rank order, element by element; gathered values are those of the ranks
+// that own them. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/shard_exchange.h"
 
 #include <cmath>
@@ -24,7 +24,7 @@ std::vector<model::TensorSpec> specs() {
   return model::tensor_specs(config);
 }
 
-/// Numbers whose sum depends on the order.
+/// Random numbers whose sum depends on the order.
 std::vector<float> drawn(int64_t n, int seed) {
   std::mt19937_64 random(static_cast<uint64_t>(seed));
   std::normal_distribution<float> normal(0.0f, 1.0f);
@@ -56,7 +56,7 @@ TEST(gradients_are_added_in_the_order_of_ranks) {
       with_exchange(size, [&](dist::Communicator& ranks, const ShardLayout& layout, ShardExchange& exchange) {
         const std::vector<float> own = drawn(n, ranks.rank()), start = drawn(n, 99);
         std::vector<float> shard(static_cast<size_t>(layout.elements(ranks.rank()))), earlier(shard);
-        exchange.reduce(drawn(n, 7).data(), size, earlier.data());  // nothing of it may remain
+        exchange.reduce(drawn(n, 7).data(), size, earlier.data());  // nothing of this may remain
         for (size_t b = 0; b < layout.buckets().size(); ++b) {
           const ShardPart& part = layout.part(b, ranks.rank());
           std::copy_n(start.data() + part.offset, part.count, shard.data() + part.local);

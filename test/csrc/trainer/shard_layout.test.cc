@@ -1,5 +1,5 @@
-// Every element has one owner, blocks do not depend on the number of ranks, and no rank has much more than others.
-// Mutants: test/mutants/csrc-trainer.json.
+// ShardLayout: every element has one owner, blocks do not depend on the number of ranks, and no rank owns
+// much more than others. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/shard_layout.h"
 
 #include <algorithm>
@@ -54,7 +54,7 @@ TEST(every_element_has_one_owner) {
   }
 }
 
-/// Where blocks begin, and the layers they belong to.
+/// The offsets of all blocks, and the layers to which they belong.
 std::set<std::pair<int64_t, int64_t>> blocks_of(const ShardLayout& layout) {
   std::set<std::pair<int64_t, int64_t>> blocks;
   for (const ShardBucket& bucket : layout.buckets()) {

@@ -1,4 +1,4 @@
-// Sharded optimizers have the weights and moments of one rank's optimizer, which has every moment, to the bit
+// Sharded optimizers have, to the bit, the weights and moments of a single optimizer that has every moment,
 // for the same clipped gradients; norms are compared with sums over all elements. Mutants:
 // test/mutants/csrc-trainer.json.
 #include "trainer/sharded_optimizer.h"
@@ -28,7 +28,7 @@ model::ModelConfig config() {
   return c;
 }
 
-/// Random values in every tensor, nothing in the gaps.
+/// Random values in every tensor, zeros in the gaps.
 model::Parameters drawn(uint64_t seed, float scale = 1.0f) {
   model::Parameters out(config());
   std::mt19937_64 random(seed);
@@ -45,7 +45,7 @@ double norm(const float* a, const float* b, int64_t n) {
   return std::sqrt(sum);
 }
 
-/// The optimizer of one rank; each step() gives it drawn gradients times `scale`.
+/// The optimizer of a single rank; each step() gives it random gradients times `scale`.
 struct Whole {
   model::Parameters weights = drawn(1), before = drawn(1);
   trainer::Optimizer optimizer;

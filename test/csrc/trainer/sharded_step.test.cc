@@ -1,6 +1,6 @@
-// Ranks that train one model together, against one trainer alone: 2, 3 and 4 of them, after 20 steps. One trainer without
-// sharding is the reference of the default mode; the exact mode has the same bits for any number of ranks.
-// Mutants: test/mutants/csrc-trainer.json.
+// 2, 3 and 4 ranks that train one model together, compared with one trainer, after 20 steps. One trainer
+// without sharding is the reference of the default mode; the exact mode has the same bits for any number of
+// ranks. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 
 #include "check.h"
@@ -91,7 +91,7 @@ TEST(ranks_without_a_micro_batch_change_nothing) {
   }
 }
 
-/// The scores of a batch by one of `ranks`, or, if that is null, by one trainer alone.
+/// The scores of a batch, computed by one of `ranks` or, if that is null, by a single trainer.
 std::vector<float> scores_of(const model::ModelConfig& model, const TrainerConfig& config, const Batch& batch, dist::Communicator* ranks) {
   Trainer trainer(model, config, nullptr, ranks);
   test::roughen(trainer.parameters(), 11);
@@ -117,13 +117,14 @@ TEST(ranks_and_teams_score_as_one_trainer_does) {
   }
 }
 
-/// Checks which micro-batches each rank scores: the scores that it writes identify it.
+/// Checks which micro-batches each rank scores: its scores differ from other ranks'.
 TEST(each_rank_or_team_scores_its_own_micro_batches_and_all_have_all_scores) {
   const model::ModelConfig model = tiny_config();
   Batch batch;
   for (int i = 0; i < 5; ++i) batch.add(std::vector<int32_t>(size_t(3 + i), 1), 1, 0.5f);
   const std::vector<trainer::MicroBatch> all = {{{4}, 7}, {{0, 3}, 9}, {{2}, 5}, {{1}, 4}, {{}, 0}};
-  const std::vector<int> owner = {1, 1, 0, 1, 0};  // which of two teams has a sequence's micro-batch
+  // for each sequence, which of two teams has its micro-batch
+  const std::vector<int> owner = {1, 1, 0, 1, 0};
   for (const int team : {1, 2}) {
     TrainerConfig config = config_of(Sharding::Stage::kOptimizer, true);
     config.sharding.sequence = team;

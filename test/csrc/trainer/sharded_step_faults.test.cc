@@ -1,5 +1,5 @@
-// What goes wrong on one rank is known to all: no weight moves anywhere, and no rank waits for ever.
-// Mutants: test/mutants/csrc-trainer.json.
+// Faults on one rank are reported on all: no weights change anywhere, and no rank waits forever. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 using namespace hone;
 using namespace hone::test;
 
-/// What each rank said in one step on the same weights, and whether weights and version are as before.
+/// What each rank reported for one step on the same weights, and whether weights and version are unchanged.
 struct Outcome {
   std::vector<std::string> said;
   std::vector<StepReport> reports;
@@ -54,7 +54,8 @@ Outcome one_step(int size, bool exact, const Change& change, Sharding::Stage sta
   return out;
 }
 
-/// Not exact; exact; exact with gradients handed on by layer; exact with weights fetched by layer.
+/// Not exact; exact; exact with gradients passed on layer by layer; exact with weights gathered layer by
+/// layer.
 const std::pair<Sharding::Stage, bool> kModes[] = {{Sharding::Stage::kOptimizer, false},
                                                    {Sharding::Stage::kOptimizer, true},
                                                    {Sharding::Stage::kGradients, true},
@@ -63,7 +64,8 @@ const std::pair<Sharding::Stage, bool> kModes[] = {{Sharding::Stage::kOptimizer,
 TEST(a_loss_that_is_not_a_number_on_one_rank_skips_the_step_on_all) {
   for (const auto& [stage, exact] : kModes) {
     const Outcome out = one_step(3, exact, [](int, Batch& batch, StepOptions&, Trainer&) {
-      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();  // last token of sequence 5
+      // the last token of sequence 5
+      batch.behavior[size_t(batch.cu_seqlens[6]) - 1] = std::numeric_limits<float>::quiet_NaN();
     }, stage);
     EXPECT_TRUE(out.untouched);
     for (size_t rank = 0; rank < 3; ++rank) {
@@ -97,7 +99,8 @@ TEST(a_rank_that_fails_ends_the_step_for_all_and_says_why) {
     const Outcome out = one_step(3, exact, [](int rank, Batch&, StepOptions& o, Trainer&) {
       o.objective = Objective::kCustom;
       o.slopes = [rank, asked = 0](const trainer::SlopesRequest& request) mutable {
-        if (rank == 1 && asked++ == 0) fail(Code::kData, "the objective cannot say.");  // the next call succeeds
+        // the objective's next call succeeds
+        if (rank == 1 && asked++ == 0) fail(Code::kData, "the objective cannot say.");
         std::fill_n(request.slopes, request.tokens, -0.1);
         std::fill_n(request.losses, request.sequences, 0.5);
       };
@@ -207,7 +210,7 @@ TEST(a_new_optimizer_begins_with_empty_moments) {
   }
   EXPECT_EQ(norms[0][0], norms[1][0]);
   EXPECT_TRUE(norms[0][1] != norms[1][1]);
-  // A first AdamW step moves every weight by the rate, or by 0 if it has no gradient; after a reset so does
+  // A first AdamW step changes every weight by the rate, or by 0 if it has no gradient; after a reset so does
   // every step.
   EXPECT_NEAR(norms[1][2] / norms[1][0], 1.0, 1e-2);
 }
@@ -228,7 +231,7 @@ TEST(scoring_that_fails_on_one_rank_fails_on_all_and_other_arguments_are_named) 
         trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());
       } catch (const Error&) {
         batch.tokens[0] = first;
-        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());  // the group still works
+        trainer.score(batch.view(), 1.0f, logprobs.data(), entropies.data());  // the group can still be used
         after[size_t(ranks.rank())] = logprobs[size_t(batch.cu_seqlens[8]) - 1];
         throw;
       }

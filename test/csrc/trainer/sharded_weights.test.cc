@@ -1,6 +1,5 @@
-// How much of divided weights a rank keeps, by the memory that the system says is resident; what differs
-// among ranks.
-// Mutants: test/mutants/csrc-trainer.json.
+// How much of sharded weights a rank keeps in memory, by the resident memory that the system reports; and
+// detecting weights that differ between ranks. Mutants: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_weights.h"
 
 #include <sys/mman.h>

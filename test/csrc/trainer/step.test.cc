@@ -1,9 +1,8 @@
-// Steps with a correction: the gradient of every weight of a network against central differences of the same
-// step in f64. The correction's weights are held as at the start of the step, or of the batch if it has
-// several updates.
+// Steps with an importance correction: the gradient of every weight of a network compared with central
+// differences of the same step in f64. The correction's weights stay those at the start of the step, or of
+// the batch if it has several updates.
 //
-// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds swapped on
-// the way.
+// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds exchanged.
 #include "trainer/step.h"
 
 #include <cmath>
@@ -21,7 +20,7 @@ using kernels::Objective;
 using test::Batch;
 using trainer::StepOptions;
 
-/// A value for each token of each sequence.
+/// One value for each token of each sequence.
 using Table = std::vector<std::vector<double>>;
 
 Table logprobs_of(const test::Reference& model, const Batch& batch) {
@@ -57,7 +56,8 @@ Table weights_of(const Table& start, const Batch& batch, const StepOptions& o) {
   return weights;
 }
 
-/// Log-probs at the start of the batch, each some hundredths away from those at the start of this update.
+/// Log-probs at the start of the batch, which differ by some hundredths from those at the start of this
+/// update.
 Table moved_from(const Table& start, Batch& batch) {
   Table old = start;
   for (size_t i = 0; i < start.size(); ++i) {
@@ -69,8 +69,8 @@ Table moved_from(const Table& start, Batch& batch) {
   return old;
 }
 
-/// The log-prob that a token's ratio is relative to: its own old one; with GSPO one that gives the sequence's
-/// ratio.
+/// The log-prob that a token's ratio is relative to: its own old one or, with GSPO, one that gives the
+/// sequence's ratio.
 Table ratio_base(const Table& start, const Table& old, const Batch& batch, Objective objective) {
   if (objective != Objective::kGspo) return old;
   Table base = start;
@@ -85,7 +85,7 @@ Table ratio_base(const Table& start, const Table& old, const Batch& batch, Objec
   return base;
 }
 
-/// The loss, if every ratio exp(now - base) is inside every clip.
+/// The loss if every ratio exp(now - base) is inside every clip range.
 double loss_of(const Table& now, const Table& base, const Table& weights, const Batch& batch, Objective objective) {
   double loss = 0.0;
   for (size_t i = 0; i < now.size(); ++i) {
@@ -163,7 +163,7 @@ TEST(gradients_with_a_correction_match_central_differences) {
 
 namespace {
 
-/// By layer, the rows of one sequence that the layer's experts get.
+/// For each layer, the inputs of its experts: the rows of one sequence.
 using Entered = std::map<int64_t, std::vector<std::vector<double>>>;
 
 std::vector<Entered> entered_of(test::Reference& model, const Batch& batch) {
@@ -185,7 +185,7 @@ std::vector<Entered> entered_of(test::Reference& model, const Batch& batch) {
   return out;
 }
 
-/// By sequence and layer, the experts that the rows of Entered go to.
+/// For each sequence and layer, the experts that the rows of Entered are routed to.
 using Choices = std::vector<std::map<int64_t, std::vector<int64_t>>>;
 
 Choices choices_of(const test::Reference& model, const std::vector<Entered>& all) {
@@ -220,7 +220,7 @@ double router_loss_of(const test::Reference& model, const std::vector<Entered>& 
   return loss;
 }
 
-/// Checks the router's terms in a step whose advantages are 0, so that there is no other loss.
+/// Checks the router's auxiliary losses in a step whose advantages are 0, so that there is no other loss.
 void check_router_terms(const model::ModelConfig& config, const trainer::RouterLoss& router, int64_t packed_tokens) {
   trainer::TrainerConfig settings;
   settings.packed_tokens = packed_tokens;
@@ -265,7 +265,8 @@ TEST(terms_about_routers_and_their_gradients_match_central_differences) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (!config.mixes()) continue;
     for (const trainer::RouterLoss& router : {trainer::RouterLoss{0.5f, 0.0f}, trainer::RouterLoss{0.0f, 0.25f}, trainer::RouterLoss{0.5f, 0.25f}}) {
-      for (const int64_t packed : {8, 64}) check_router_terms(config, router, packed);  // one sequence each, and all in one
+      // micro-batches of one sequence each, and one micro-batch of all
+      for (const int64_t packed : {8, 64}) check_router_terms(config, router, packed);
     }
   }
 }
@@ -303,7 +304,7 @@ TEST(an_update_keeps_the_version_where_it_is_told_to) {
   EXPECT_EQ(trainer.version(), 7u);
   const auto after = trainer.snapshot();
   EXPECT_EQ(after->version, 7u);
-  EXPECT_TRUE(after != before);  // a reader held the first, so the new weights are a copy
+  EXPECT_TRUE(after != before);  // a reader holds the first snapshot, so the new weights are in another one
   o.keeps_version = false;
   trainer.step(batch.view(), o);
   EXPECT_EQ(trainer.version(), 8u);

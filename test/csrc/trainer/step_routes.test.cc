@@ -1,6 +1,7 @@
-// Steps whose experts are given, as weights that have changed since would not choose them: log-probs, loss, and the gradient of
-// every weight against the f64 reference that goes to the same experts, and how many choices were others. Mutants that die here:
-// own experts in place of the given ones, of another token or layer; weights over the sum of the own ones' scores.
+// Steps with given expert routes that the current weights would not choose: log-probs, loss and the gradient
+// of every weight compared with an f64 reference that uses the same experts, and the number of choices that
+// differ. Mutants that die here: the router's own experts instead of the given ones, those of another token
+// or layer; weights divided by the sum of the own experts' scores.
 #include <map>
 
 #include "check.h"
@@ -25,7 +26,7 @@ std::vector<int32_t> drawn_experts(const model::ModelConfig& c) {
   return all;
 }
 
-/// Experts of chance for every row but a sequence's last, which has none.
+/// Random experts for every row but a sequence's last, which has none.
 void add_routes(Batch& batch, const model::ModelConfig& c) {
   const int64_t bytes = model::route_bytes(c);
   batch.routes.assign(batch.tokens.size() * size_t(bytes), model::kNoRoute);
@@ -50,13 +51,14 @@ Batch drawn_batch(const model::ModelConfig& c) {
   return batch;
 }
 
-/// One row that a layer's experts get: its input and its experts.
+/// One row that reaches a layer's experts: its input and its experts.
 struct Row {
   std::vector<double> x;
   std::vector<int32_t> experts;
 };
 
-/// The step in f64: log-probs of all tokens, terms about routers, and how many choices differ from the reference's own.
+/// The step in f64: log-probs of all tokens, the router's auxiliary losses, and how many choices differ from
+/// the reference's own.
 class RoutedReference {
  public:
   RoutedReference(test::Reference& model, const Batch& batch) : model_(model), batch_(batch) {}
@@ -64,7 +66,7 @@ class RoutedReference {
   int64_t given = 0, replaced = 0;
   std::vector<double> logprobs;
 
-  /// Supervised, with terms about routers.
+  /// The loss of the supervised objective with the router's auxiliary losses.
   double loss(const trainer::RouterLoss& o) {
     double sum = 0.0;
     given = replaced = 0;
@@ -182,7 +184,7 @@ TEST(given_experts_take_the_place_of_the_routers_choice_forward_and_backward) {
     for (const bool recompute : {false, true}) {
       trainer::TrainerConfig settings;
       settings.recompute = recompute;
-      settings.packed_tokens = recompute ? 8 : 64;  // a sequence a micro-batch, and all together
+      settings.packed_tokens = recompute ? 8 : 64;  // one sequence per micro-batch, or all in one
       check_step(config, settings, recompute ? trainer::RouterLoss{} : trainer::RouterLoss{0.5f, 0.25f});
     }
   }

@@ -1,4 +1,5 @@
-// Windows of host memory that are changed on the device, against the same change made on the host.
+// StreamedMoments: windows of host memory that are changed on the device, compared with the same change on
+// the host.
 #include "trainer/streamed_moments.h"
 
 #include <cstring>
@@ -30,7 +31,7 @@ TEST(every_window_is_changed_once_a_visit_and_comes_home) {
       size_t seen = 0;
       moments.visit(device.stream(), windows, [&](size_t i, std::byte* at_m, std::byte* at_v) {
         EXPECT_EQ(i, seen++);
-        // m takes the first half of v, v is 0 in its second quarter
+        // m becomes the first half of v; the second quarter of v becomes 0
         copy(device.stream(), at_m, at_v, kBytes / 2);
         zero(device.stream(), at_v + kBytes / 4, kBytes / 4);
       });

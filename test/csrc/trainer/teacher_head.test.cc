@@ -1,7 +1,6 @@
-// What a trainer says as a teacher, and what it refuses to take from one. The divergence itself and its
-// gradient: kernels/divergence.test.cc; whole runs: test/e2e/distillation.test.ts.
-// Mutants tried, each killed: rows numbered within the micro-batch (rows); the head's tokens not compared
-// (refusals).
+// What a trainer computes as a teacher, and which teacher data a trainer refuses. kernels/divergence.test.cc
+// tests the divergence and its gradient; test/e2e/distillation.test.ts whole runs. Mutants tried, each
+// killed: rows numbered within the micro-batch (rows); the head's tokens not compared (refusals).
 #include "trainer/teacher_head.h"
 
 #include <cmath>

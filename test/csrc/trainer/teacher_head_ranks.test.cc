@@ -1,5 +1,6 @@
-// Whole distributions of a teacher where several ranks train: each has the rows of its own micro-batches, or of its part of a
-// team's, and all end with the bits of one trainer alone. Mutants: test/mutants/csrc-trainer.json.
+// A teacher's whole distributions when several ranks train: each rank has the rows of its own micro-batches,
+// or of its part of a team's, and all end with the bits of one trainer. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/teacher_head.h"
 
 #include "check.h"

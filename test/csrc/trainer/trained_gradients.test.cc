@@ -1,5 +1,5 @@
-// Where a backward writes: to all parameters' gradients, or to the adapters' alone, where frozen norms have
-// none.
+// TrainedGradients: a backward writes to all parameters' gradients, or only to the adapters', where frozen
+// norms have none.
 #include "trainer/trained_gradients.h"
 
 #include <algorithm>

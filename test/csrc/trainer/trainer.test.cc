@@ -1,10 +1,10 @@
-// The whole step: gradients against central differences of an f64 model; the same bits for any packing and any
-// number of threads; refusals. Goldens: test/csrc/contract/golden_gradients.test.cc.
-// Mutants tried: head row t instead of t-1, gradient rows not zeroed before the scatter or after it, grads not zeroed
-// between steps, clip factor applied twice, entropy coefficients dropped, behaviour log-probs gathered in packed order,
-// transposed packs or weight packs kept after an update, k norm's gradient added to q's, rotation not inverted,
-// residual gradient lost, bias gradient lost, window or temperature lost in the backward, results scattered in packed
-// order. All die.
+// The whole training step: gradients compared with central differences of an f64 model; equal bits for any
+// packing and number of threads; refusals. Goldens: test/csrc/contract/golden_gradients.test.cc. Mutants
+// tried: head row t instead of t-1, gradient rows not zeroed before the scatter or after it, grads not zeroed
+// between steps, clip factor applied twice, entropy coefficients dropped, behavior log-probs gathered in
+// packed order, transposed packs or weight packs kept after an update, k norm's gradient added to q's,
+// rotation not inverted, residual or bias gradient lost, window or temperature lost in the backward, results
+// scattered in packed order. All die.
 #include "trainer/trainer.h"
 
 #include <functional>
@@ -91,14 +91,14 @@ void check_gradients(const char* model_name, const model::ModelConfig& config, c
       x = saved;
       const double wanted = (up - down) / (2.0 * h);
       checked = std::max(checked, std::fabs(wanted));
-      // f32 backward: 1e-6 plus 1e-4 of the tensor's largest gradient, as the goldens ask.
+      // As for golden data, an f32 gradient may be off by 1e-6 plus 1e-4 of the tensor's largest.
       if (std::fabs(double(gradient[i]) - wanted) > 1e-6 + 1e-4 * largest) {
         test::report(__FILE__, __LINE__, std::string(model_name) + ", " + c.name + ": d" + spec.name + "[" + std::to_string(i) +
                                              "] is " + test::show(gradient[i]) + ", differences give " + test::show(wanted));
       }
     }
   }
-  EXPECT_TRUE(checked > 1e-3);  // not everything may be clipped away
+  EXPECT_TRUE(checked > 1e-3);  // clipping must leave some gradients above the tolerance
   EXPECT_NEAR(report.grad_norm / std::sqrt(square), 1.0, 1e-6);
 }
 
@@ -109,14 +109,14 @@ TEST(gradients_match_central_differences_for_every_switch_and_objective) {
   for (const auto& c : cases) check_gradients(configs[0].first, configs[0].second, c, 3);
 }
 
-// ---- bits ---------------------------------------------------------------------------------------------
+// ---- equal bits ---------------------------------------------------------------------------------------
 
 struct Run {
   std::vector<float> parameters, gradients;
   StepReport last;
 };
 
-/// Steps from one seed by gspo with entropy; score() records the behaviour, so they are on-policy.
+/// Runs gspo steps with entropy from one seed; score() records the behavior log-probs, so they are on-policy.
 Run run_steps(const model::ModelConfig& config, TrainerConfig options, ThreadPool* pool, const Batch& given, int steps) {
   Trainer trainer(config, options, pool);
   test::roughen(trainer.parameters(), 11);
@@ -132,7 +132,7 @@ Run run_steps(const model::ModelConfig& config, TrainerConfig options, ThreadPoo
     std::vector<float> entropies(batch.tokens.size());
     trainer.score(batch.view(), 1.0f, batch.behavior.data(), entropies.data());
     run.last = trainer.step(batch.view(), o);
-    // On policy the sequence ratio is exactly 1.
+    // On-policy, the sequence ratio is exactly 1.
     for (size_t t = 0; t < batch.mask.size(); ++t) EXPECT_EQ(run.last.ratios[t], batch.mask[t] ? 1.0f : 0.0f);
   }
   EXPECT_EQ(trainer.version(), uint32_t(steps));
@@ -143,7 +143,7 @@ Run run_steps(const model::ModelConfig& config, TrainerConfig options, ThreadPoo
 }
 
 TEST(twenty_steps_give_the_same_bits_on_any_number_of_threads) {
-  const model::ModelConfig config = test::switch_configs()[3].second;  // with q/k norm
+  const model::ModelConfig config = test::switch_configs()[3].second;  // a model with q/k norm
   const Batch batch = random_batch(config.vocabulary, 24);
   for (auto kind : {trainer::OptimizerConfig::Kind::kAdamW, trainer::OptimizerConfig::Kind::kMuon}) {
     TrainerConfig options;
@@ -173,7 +173,7 @@ TEST(log_probs_do_not_depend_on_the_packing) {
     EXPECT_TRUE(test::same_bits(whole.last.entropies.data(), parts.last.entropies.data(), int64_t(whole.last.entropies.size())));
     double norm = whole.last.grad_norm;
     for (size_t i = 0; i < whole.gradients.size(); ++i) {
-      // Sums over tokens associate differently: a few f32 roundings of the largest partial sums.
+      // Sums over tokens associate differently, which gives a few f32 roundings of the largest partial sums.
       EXPECT_NEAR(parts.gradients[i], whole.gradients[i], 1e-5 * norm);
     }
   }
@@ -197,7 +197,7 @@ TEST(a_sequence_longer_than_the_budget_grows_the_arena_once) {
 
 TEST(a_step_without_memory_leaves_a_trainer_that_can_go_on) {
   model::ModelConfig config = test::tiny_config();
-  config.max_positions = 2 << 20, config.mlp_width = 1 << 16;  // two million tokens would take terabytes
+  config.max_positions = 2 << 20, config.mlp_width = 1 << 16;  // two million tokens would need terabytes
   Trainer trainer(config, TrainerConfig{}, nullptr);
   Batch small, huge;
   small.add({1, 2, 3, 4, 5}, 2, 1.0f);
@@ -269,7 +269,7 @@ TEST(snapshots_are_immutable_and_shared_until_the_weights_change) {
   const auto b = trainer.snapshot();
   EXPECT_TRUE(a.get() != b.get());
   EXPECT_EQ(b->version, 1u);
-  EXPECT_EQ(a->rope_table(0).as<float>(), b->rope_table(0).as<float>());  // shared, not rebuilt
+  EXPECT_EQ(a->rope_table(0).as<float>(), b->rope_table(0).as<float>());  // one shared table
   EXPECT_TRUE(test::same_bits(before.data(), a->embedding.as<float>(), int64_t(before.size())));
   EXPECT_TRUE(!test::same_bits(before.data(), b->embedding.as<float>(), int64_t(before.size())));
   trainer.set_version(40);
@@ -302,7 +302,7 @@ TEST(gradients_are_clipped_to_the_global_norm) {
   o.objective = Objective::kSupervised;
   o.lr = 1e10f;
   for (const float clip : {0.0f, 0.05f, 1e3f}) {
-    // Without moments and with a huge eps, AdamW is plain descent: the update is the clipped gradient itself.
+    // Without moments and with a huge eps, AdamW's update is the clipped gradient itself.
     TrainerConfig options;
     options.optimizer.beta1 = options.optimizer.beta2 = 0.0f;
     options.optimizer.eps = 1e10f;
@@ -314,7 +314,7 @@ TEST(gradients_are_clipped_to_the_global_norm) {
     const bool clips = clip > 0.0f && clip < r.grad_norm;
     EXPECT_EQ(clips, clip == 0.05f);
     EXPECT_NEAR(r.grad_scale, clips ? double(clip) / (r.grad_norm + 1e-6) : 1.0, 1e-12);
-    EXPECT_NEAR(r.update_norm / (clips ? double(clip) : r.grad_norm), 1.0, 1e-4);  // f32 rounding of the weights
+    EXPECT_NEAR(r.update_norm / (clips ? double(clip) : r.grad_norm), 1.0, 1e-4);  // weights round to f32
     double square = 0.0;
     for (const double layer : r.layer_grad_norms) square += layer * layer;
     EXPECT_NEAR(std::sqrt(square) / r.grad_norm, 1.0, 1e-12);
@@ -350,7 +350,7 @@ TEST(a_loss_that_is_not_a_number_skips_the_step_and_names_its_sequence) {
   trainer.parameters_changed();
   Batch batch = random_batch(config.vocabulary, 6);
   batch.behavior.assign(batch.tokens.size(), -3.0f);
-  batch.behavior[size_t(batch.cu_seqlens[4]) - 1] = std::numeric_limits<float>::quiet_NaN();  // last token of sequence 3
+  batch.behavior[size_t(batch.cu_seqlens[4]) - 1] = std::numeric_limits<float>::quiet_NaN();  // in sequence 3
   const TensorView flat = trainer.parameters().flat();
   const std::vector<float> before(flat.as<float>(), flat.as<float>() + flat.numel());
   StepOptions o;
@@ -371,7 +371,7 @@ TEST(a_gradient_that_overflows_names_its_sequence) {
   test::roughen(trainer.parameters(), 9);
   trainer.parameters_changed();
   Batch batch = random_batch(config.vocabulary, 2);
-  batch.add(std::vector<int32_t>(60, 7), 1, 3e38f, 1);  // each slope fits f32, the sum of 59 equal ones does not
+  batch.add(std::vector<int32_t>(60, 7), 1, 3e38f, 1);  // each slope fits in f32, the sum of 59 does not
   batch.behavior.assign(batch.tokens.size(), -3.0f);
   StepOptions o;
   o.objective = Objective::kReinforce;
@@ -393,7 +393,7 @@ TEST(unusable_options_are_refused) {
   refuse([](TrainerConfig& c) { c.optimizer.beta1 = 1.0f; });
   refuse([](TrainerConfig& c) { c.optimizer.weight_decay = -0.1f; });
   refuse([](TrainerConfig& c) { c.optimizer.eps = std::nanf(""); });
-  refuse([](TrainerConfig& c) { c.optimizer.eps = 0.0f; });  // embeddings of unseen tokens: 0 / 0
+  refuse([](TrainerConfig& c) { c.optimizer.eps = 0.0f; });  // a zero gradient would give 0 / 0
 }
 
 }  // namespace

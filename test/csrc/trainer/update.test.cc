@@ -1,4 +1,4 @@
-// Norms, clipping and skipping of one update, written out in f64.
+// Update: gradient norms, clipping and skipping, compared with f64.
 #include "trainer/update.h"
 
 #include <cmath>
@@ -42,7 +42,7 @@ struct Fixture {
   }
 };
 
-/// Norms by layer, then of what is in no layer, then of everything.
+/// Gradient norms by layer, then of the tensors outside of layers, then of all.
 std::vector<double> norms(const Parameters& g, int64_t layers) {
   std::vector<double> squares(size_t(layers) + 2);
   for (const auto& spec : g.specs()) {
@@ -61,7 +61,7 @@ TEST(norms_are_reported_by_layer_and_the_clip_factor_follows_from_them) {
   OptimizerConfig c;
   c.gradient_clip = 0.05f;
   Fixture f(c);
-  for (int step = 0; step < 2; ++step) {  // the second must not add to the first
+  for (int step = 0; step < 2; ++step) {  // the second step must not add to the first
     const StepReport report = f.apply({.lr = 0.01f});
     std::vector<double> expected = norms(f.g, f.config.layers);
     EXPECT_NEAR(report.grad_norm, expected.back(), 1e-9 * expected.back());
@@ -109,7 +109,8 @@ TEST(a_reset_drops_moments_and_takes_the_new_options) {
   EXPECT_THROWS(Update(Stream{}, f.p, c), Code::kConfig);
 }
 
-/// No gradient reaches the correction (published_models.test.cc), and decay of all tensors leaves it out.
+/// The experts' correction has no gradient (published_models.test.cc), and weight decay of all tensors
+/// excludes it.
 TEST(the_correction_of_experts_keeps_its_bits) {
   for (const auto& [name, config] : test::switch_configs()) {
     if (!config.experts.correction) continue;

@@ -1,5 +1,5 @@
-// What receivers hand to engines, against the sender's own snapshot to the bit; and what they must not hand
-// out.
+// Weights that receivers pass to engines, compared with the sender's snapshot to the bit; and versions that
+// must not be passed on.
 #include "trainer/weight_transfer.h"
 
 #include <atomic>
@@ -22,7 +22,7 @@ namespace {
 constexpr milliseconds kPatientTransfer{60'000};
 constexpr auto kCpu = Stream::Backend::kCpu;
 constexpr int64_t kSmall = 1000;  // bytes of a bucket
-constexpr uint64_t kFirstBucket = 3;  // the announcement and the answers come before
+constexpr uint64_t kFirstBucket = 3;  // collectives before the first bucket: the header and the answers
 
 std::vector<std::byte> bytes(const kernels::PackedMatrix& m) {
   const auto* const first = static_cast<const std::byte*>(m.panels);
@@ -42,7 +42,7 @@ bool same(const model::WeightSnapshot& a, const model::WeightSnapshot& b) {
   return equal;
 }
 
-/// The weights of a version, the same in every test.
+/// The weights of a version, equal in every test.
 model::Parameters weights_of(uint32_t version) {
   model::Parameters parameters(test::tiny_config());
   test::roughen(parameters, 3 + version);
@@ -61,7 +61,7 @@ bool is_version(const model::WeightSnapshot& snapshot, uint32_t version, DType s
   return snapshot.version == version && same(snapshot, *snapshot_of(version, storage));
 }
 
-/// A group's rank 0 that records where in memory the buckets lie that it sends.
+/// Rank 0 of a group, which records where in memory the buckets lie that it sends.
 class Watched final : public dist::Communicator {
  public:
   explicit Watched(dist::Communicator& group) : group_(group) {}
@@ -132,7 +132,8 @@ TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
   }), "ok");
 }
 
-// Rank 0 trains; rank 1 gets weights from it, and rank 2 gets them from rank 1 over a group of the two.
+// Rank 0 trains; rank 1 receives weights from it, and rank 2 receives them from rank 1 over a group of these
+// two.
 TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     auto first = local_communicators(2, kPatientTransfer), second = local_communicators(2, kPatientTransfer);
@@ -148,13 +149,15 @@ TEST(who_gets_weights_from_another_receiver_has_the_trainers_very_bits) {
       transfer([&] { EXPECT_EQ(peer.send(*second[0]), version); }, [&] { EXPECT_EQ(late.receive(*second[1]), version); });
       EXPECT_TRUE(is_version(*late.commit(), version, storage) && is_version(*peer.commit(), version, storage));
     }
-    transfer([&] { late.send(*first[0]); }, [&] { peer.receive(*first[1]); });  // and so on, even back
+    // and so on, even back to the first receiver
+    transfer([&] { late.send(*first[0]); }, [&] { peer.receive(*first[1]); });
     EXPECT_TRUE(is_version(*peer.commit(), 6, storage));
   }
 }
 
 TEST(only_what_was_committed_whole_is_sent_on) {
-  auto group = local_communicators(2, milliseconds(10'000));  // ends a wrong send, which has no receiver
+  // ends an incorrect send, which has no receiver, by a time-out
+  auto group = local_communicators(2, milliseconds(10'000));
   WeightReceiver peer(test::tiny_config(), kCpu, DType::kF32, nullptr), late(test::tiny_config(), kCpu, DType::kF32, nullptr);
   const auto get = [&](uint32_t version) {
     std::thread trainer([&] { send_version(*group[0], version, kSmall); });
@@ -164,10 +167,11 @@ TEST(only_what_was_committed_whole_is_sent_on) {
   EXPECT_THROWS(peer.send(*group[0]), Code::kState);
   for (const uint32_t version : {4u, 5u}) {
     get(version);
-    EXPECT_THROWS(peer.send(*group[0]), Code::kState);  // the new one is not committed, the old one is gone
+    // the new version is not committed, and the old one is gone
+    EXPECT_THROWS(peer.send(*group[0]), Code::kState);
     peer.commit();
   }
-  std::thread sender([&] { peer.send(*group[0]); });  // the refusals sent nothing to the group
+  std::thread sender([&] { peer.send(*group[0]); });  // the refused calls sent nothing to the group
   EXPECT_EQ(late.receive(*group[1]), 5u);
   sender.join();
 }
@@ -195,7 +199,7 @@ TEST(a_damaged_bucket_is_named_and_its_version_never_handed_out) {
     WeightReceiver receiver(test::tiny_config(), kCpu, DType::kF32, nullptr);
     if (rank == 0) {
       EXPECT_TRUE(send_version(group, 1, kSmall) == std::vector<int>{2});
-      EXPECT_TRUE(send_version(group, 1, kSmall).empty());  // sent again, it reaches all
+      EXPECT_TRUE(send_version(group, 1, kSmall).empty());  // sent again, it reaches all ranks
       return;
     }
     const std::string end = outcome([&] { receiver.receive(group); });

@@ -1,4 +1,5 @@
-// Passes over weights that ranks divide, against one over whole weights: the same bits. Mutants: test/mutants/csrc-trainer.json.
+// Passes over weights that ranks shard have the bits of passes over unsharded weights. Mutants:
+// test/mutants/csrc-trainer.json.
 #include "trainer/weight_window.h"
 
 #include "check.h"
@@ -48,7 +49,7 @@ Outcome whole(const model::ModelConfig& config) {
   return run(*packed, false);
 }
 
-/// Discards the layers' weights but for the rank's own shard; what is outside of layers stays.
+/// Discards the layers' weights except the rank's own shard; weights outside of layers stay.
 void forget_others(model::Parameters& parameters, const ShardLayout& layout, int rank) {
   for (size_t b = 0; b < layout.buckets().size(); ++b) {
     if (layout.buckets()[b].layer == parameters.config().layers) continue;
@@ -61,7 +62,7 @@ void forget_others(model::Parameters& parameters, const ShardLayout& layout, int
 
 TEST(a_pass_over_divided_weights_has_the_bits_of_one_over_whole_weights) {
   for (const auto& [name, config] : test::switch_configs()) {
-    if (config.mixes_in_part()) continue;  // refused, below
+    if (config.mixes_in_part()) continue;  // refused; tested below
     const Outcome wanted = whole(config);
     for (const int size : {1, 2, 3}) {
       const auto said = test::on_ranks(size, [&](dist::Communicator& ranks) {

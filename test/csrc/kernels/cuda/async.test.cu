@@ -1,4 +1,4 @@
-// cp.async: what a wait brings, what a missing one does not, and zeros where nothing is valid.
+// cp.async: what a wait makes visible, what a missing wait leaves out, and zeros for invalid sources.
 #include "kernels/cuda/async.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -12,7 +12,8 @@ using namespace hone::test;
 
 namespace {
 
-/// Copies in to out by way of shared memory, 4 floats a thread, in two groups; zeros beyond the `valid` rows.
+/// Copies `in` to `out` through shared memory, 4 floats per thread, in two groups; writes zeros beyond the
+/// `valid` rows.
 template <int Waits>
 __global__ void copy_kernel(const float* in, float* out, int valid) {
   __shared__ __align__(16) float stage[2][128];
@@ -29,7 +30,7 @@ __global__ void copy_kernel(const float* in, float* out, int valid) {
   for (int k = 0; k < 4; ++k) out[128 + 4 * i + k] = stage[1][(4 * i + k + 5) % 128];
 }
 
-/// How many of the two groups arrive as they should.
+/// Number of the two groups whose data arrives correctly.
 template <int Waits>
 int arrived(int valid) {
   const std::vector<float> values = random_floats(256);

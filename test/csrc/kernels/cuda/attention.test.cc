@@ -1,10 +1,11 @@
-// Packed forward attention on the device against the CPU op on the same bf16 values.
+// Packed forward attention on the device, compared with the CPU op on the same bf16 values.
 //
-// Mutants tried, each killed by packed_forward_agrees...: key mask one short, one long; window mask one short; the
-// diagonal's or the window's tiles unmasked; cp.async not waited for; the barrier of a tile missing; a tile
-// fetched into the one in use; columns beyond the head dim read; swizzle dropped when read; sums of two lanes
-// instead of four; the shift of a row without keys unguarded; a split joined without rescaling o or l, not cleared
-// after it joined; the key head by remainder; the search for a tile's sequence strict; lse unscaled, or in base 2.
+// Mutants tried, each killed by packed_forward_agrees...: key mask one too short or too long; window mask one
+// too short; tiles on the diagonal or the window's edge not masked; cp.async not waited for; a tile's barrier
+// missing; a tile loaded over the one in use; columns beyond the head dim read; swizzle left out when
+// reading; sums over two lanes instead of four; a row without keys not handled; a split merged without
+// rescaling o or l, or not cleared after merging; the key head chosen by remainder; the search for a tile's
+// sequence off by one; lse not scaled, or in base 2.
 #include "attention_batch.h"
 #include "kernels/cuda/matmul.h"
 
@@ -62,7 +63,7 @@ TEST(a_row_has_the_same_bits_in_any_packing) {
 #ifdef HONE_CUDA_SHIM
 TEST(a_device_with_99_kb_a_block_has_the_same_bits) {
   NEEDS_DEVICE;
-  kernels::cuda::force_portable(true);  // Hopper's kernels require more
+  kernels::cuda::force_portable(true);  // Hopper's kernels have stricter requirements
   for (const AttentionShape& shape : {AttentionShape{{70, 1, 66}, 2, 1, 128, 60}, {{513}, 1, 1, 128}, {{66}, 2, 1, 64}}) {
     const PackedBatch batch(shape);
     const PackedBatch::Forward large = batch.device_forward();
@@ -95,7 +96,7 @@ TEST(large_scores_do_not_overflow_and_equal_ones_average) {
   NEEDS_DEVICE;
   PackedBatch batch({{80}, 1, 1, 64});
   for (float& x : batch.q) x = 256.0f;
-  for (float& x : batch.k) x = 256.0f;  // every score is 2^19
+  for (float& x : batch.k) x = 256.0f;  // gives every score the value 2^19
   expect_forward(batch, batch.device_forward());
 }
 

@@ -137,11 +137,8 @@ inline std::vector<float> magnitudes(std::vector<float> values) {
 /// Relative size of half a unit in the last place of bf16.
 inline constexpr double kBf16Rounding = 0x1p-8;
 
-/// Compares with the CPU op. Probabilities and the result are rounded to bf16, which allows 2^-8 of sum p
-/// v
-/// and of
-/// out
-/// ; everything else is f32.
+/// Compares with the CPU op. Probabilities and the result are rounded to bf16, which allows 2^-8 of sum p |v|
+/// and of |out|; everything else is f32.
 inline void expect_forward(const PackedBatch& batch, const PackedBatch::Forward& got) {
   const PackedBatch::Forward want = batch.host_forward(batch.v);
   const std::vector<float> spread = batch.host_forward(magnitudes(batch.v)).out;

@@ -1,9 +1,10 @@
-// Gradient of packed attention on the device against the CPU op, from the same forward.
+// Gradient of packed attention on the device, compared with the CPU op, given the same forward.
 //
-// Mutants tried, each killed by gradients_agree...: mask one short; window one long in dq, in dk and dv; the last
-// rows of a window cut; delta left out; lse in the wrong base; dk unscaled, or from p; one head of the group only;
-// a barrier missing in either pass, or before the keys are taken from a stage; the keys, or a stage, not waited
-// for. One survives: rows past the end seen by dk and dv, since their zeros add nothing.
+// Mutants tried, each killed by gradients_agree...: mask one too short; window one too long in dq, dk or dv;
+// the last rows of a window left out; delta left out; lse in the wrong base; dk not scaled, or computed from
+// p; only one head of the group; a barrier missing in either pass, or before the keys are read from a stage;
+// the keys, or a stage, not waited for. One is not detected: dk and dv may read rows beyond the end, since
+// these are zeros.
 #include "attention_gradients.h"
 
 namespace kernels_cuda_attention_grad_test {
@@ -41,7 +42,8 @@ TEST(gradients_agree_with_the_cpu_at_every_edge_of_their_tiles) {
 
 TEST(gradients_have_the_same_bits_twice_and_in_any_order_of_blocks) {
   NEEDS_DEVICE;
-  const PackedBatch batch({{66, 20}, 2, 1, 64});  // the shim shuffles blocks and threads anew at each launch
+  // the shim runs blocks and threads in another random order at each launch
+  const PackedBatch batch({{66, 20}, 2, 1, 64});
   const PackedBatch::Forward forward = forward_of(batch);
   EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
 }

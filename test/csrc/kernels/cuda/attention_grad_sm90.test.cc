@@ -1,19 +1,18 @@
-// Gradient of packed attention with wgmma. On fibers each step of 16 products is summed alike for both
-// instructions, and both kernels take the same steps in the same order: its bits there are the portable
-// kernel's. Everywhere it agrees with the CPU op within its bound.
+// Gradient of packed attention by wgmma. The host shim sums each step of 16 products in the same way for
+// wgmma and mma.sync, and both kernels take the same steps in the same order, so that there the bits are the
+// portable kernel's. On any device results agree with the CPU op within its bound.
 //
-// Mutants tried on fibers, each killed: a causal or window edge one long, one short; what all or some of 64
-// lines see taken from the wrong line, or a column short; scores not masked, or masked where all are seen; a
-// tile that no line sees not released; either parity turned round or never flipped; one arrival less at a
-// full or an empty stage; a stage released early, or by every lane; either wait left out; p, ds or the last
-// sums not awaited; no fence, no commit; sums not started from zero; barriers not shown; rows beyond the end
-// not cleared, one too few, one too many, of one of the two tiles, before they landed, or without a proxy
-// fence; that barrier's parity kept; a row's lse and delta left out, those of the first head only, lse in the
-// wrong base; own tiles not awaited, or the other group's; queries, keys, values or output gradients in each
-// other's place; dk from p; heads of a group left out or descending; the key head of another query head;
-// slots for fewer sequences; stages not at 1024 bytes; more registers than there are. Two survive: walking
-// tiles below the window, which are then passed over, and slopes masked like scores, which is why they are
-// not.
+// Mutants tried in the shim, each killed: causal or window edges off by one; which columns a group of lines
+// interacts with taken from the wrong line, or a column short; masking left out, or applied where nothing is
+// masked; a tile that no line needs not released; a barrier's parity inverted or never flipped; one arrival
+// too few; a stage released early, or by every lane; a wait, fence or commit left out; sums not started from
+// zero; barriers not made visible; rows beyond a sequence's end not cleared, too few or too many of them, in
+// one of two tiles, too early, or without a proxy fence; a row's lse and delta left out, taken from the first
+// head only, or in the wrong base; a group's own tiles not waited for; queries, keys, values or output
+// gradients exchanged; dk computed from p; heads of a group left out or in descending order; the wrong key
+// head; too few tile slots; stages not aligned to 1024 bytes; too many registers. Two are not detected,
+// because they change no result: iterating over tiles below the window, which are skipped, and masking slopes
+// like scores.
 #include "kernels/cuda/attention.h"
 
 #include <limits>
@@ -50,8 +49,8 @@ void check(const AttentionShape& shape) {
   if (on_shim()) EXPECT_TRUE(same(fast, batch.device_backward(forward, true)));
 }
 
-/// Lengths at the edges of tiles of 64 and blocks of 128, and long enough to go round the rings twice; 1 and
-/// 4 heads a key head.
+/// Lengths at the edges of tiles of 64 and blocks of 128, and lengths that use every stage of the rings
+/// twice; 1 and 4 query heads per key head.
 const AttentionShape kShapes[] = {
     {{1}, 1, 1, 64},
     {{63, 0, 64, 65}, 4, 1, 64},
@@ -61,8 +60,8 @@ const AttentionShape kShapes[] = {
     {{130}, 2, 1, 128},
 };
 
-/// A row alone, tiles that only one group of lines meets, tiles that no group does, blocks whose rows end before the
-/// sequence does, and a window that no row fills.
+/// A window of one row, tiles that only one group of lines needs, tiles that no group needs, blocks whose
+/// rows end before the sequence does, and a window longer than any row's history.
 const AttentionShape kWindows[] = {
     {{130}, 1, 1, 128, 1},
     {{200, 70}, 1, 1, 64, 64},
@@ -71,7 +70,7 @@ const AttentionShape kWindows[] = {
     {{150}, 1, 1, 64, 2147483647},
 };
 
-/// The columns of `matrix` that are heads [first, first + count).
+/// The columns of `matrix` that hold heads [first, first + count).
 TensorView heads_of(const DeviceRows& matrix, int64_t first, int64_t count) {
   TensorView view(matrix.memory.data() + first * matrix.head_dim, DType::kBF16, {matrix.rows, count, matrix.head_dim});
   view.row_stride = matrix.stride;
@@ -112,7 +111,8 @@ TEST(so_they_do_for_shapes_that_nobody_chose) {
 
 TEST(gradients_have_the_same_bits_twice_and_in_any_order_of_blocks) {
   NEEDS_HOPPER_ATTENTION;
-  const PackedBatch batch({{150, 20}, 2, 1, 64});  // the shim shuffles blocks, threads and copies anew at each launch
+  // the shim runs blocks, threads and copies in another random order at each launch
+  const PackedBatch batch({{150, 20}, 2, 1, 64});
   const Forward forward = forward_of(batch);
   EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
 }

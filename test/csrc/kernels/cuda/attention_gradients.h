@@ -7,17 +7,8 @@
 
 namespace hone::test {
 
-/// For each element, how much rounding may change it, in units of one rounding: sum
-/// p dout
-/// for dv, sum
-/// ds
-///
-/// k
-/// for dq and sum
-/// ds
-///
-/// q
-/// for dk, computed in f64 over a row's keys.
+/// For each element, how much rounding may change it, in units of one rounding: sum |p dout| for dv, sum |ds|
+/// |k| for dq and sum |ds| |q| for dk, computed in f64 over a row's keys.
 struct Spread {
   std::vector<double> dq, dk, dv;
 };

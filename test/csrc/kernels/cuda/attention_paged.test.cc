@@ -1,14 +1,15 @@
-// Paged attention on the device: the same bits as the packed forward for every row, whatever the pages, the batch and
-// the way a prompt is cut. attention.test.cc holds the packed forward to the CPU op.
+// Paged attention on the device: every row has the bits of packed attention, whatever the pages, the batch
+// and the division of a prompt. attention.test.cc compares packed attention with the CPU op.
 //
-// Mutants tried, each killed by the tests named: rows joined across positions or sequences (neighbours); tiles of
-// rows of any length, heads and rows of a tile swapped, warps on one block of rows (paged_rows); a split that runs
-// into the next, or of 1024 keys, the last split forgotten or all added without weights (decoded, without_room); a
-// split that reads below its window (pages_below); padding attended (paged_rows) or written (what_is_written);
-// partial states without bound (without_room); either barrier of the scan missing (paged_rows); no barrier between
-// two items of a block, or only one item each (take_turns); rows read that were not written (paged_rows), rows below
-// the window (pages_below). Two survive: splits counted from position 0 in spite of a window, which only adds
-// empty ones, and splits merged from the last, which f32 sums hide behind the rounding of the result.
+// Mutants tried, each killed by the tests named: rows joined across positions or sequences (neighbours);
+// tiles of any number of rows, heads and rows of a tile exchanged, all warps on one block of rows
+// (paged_rows); a split that extends into the next, or has 1024 keys, the last split left out, splits added
+// without weights (decoded, without_room); a split that reads below its window (pages_below); padding rows
+// computed (paged_rows) or written (what_is_written); more partial states than fit (without_room); either
+// barrier of the scan missing (paged_rows); no barrier between two items of a block, or only one item per
+// block (take_turns); rows read that were not written (paged_rows), rows below the window (pages_below). Two
+// are not detected: splits counted from position 0 despite a window, which only adds empty splits, and splits
+// merged in descending order, whose difference rounding hides.
 #include "attention_cache.h"
 #include "core/device.h"
 
@@ -22,14 +23,15 @@ using namespace hone::test;
 
 namespace {
 
-/// The rows of the sequence up to and including `row`.
+/// The rows of a sequence up to and including `row`.
 std::vector<Row> prompt(const Row& row) {
   std::vector<Row> out;
   for (int i = 0; i <= row.position; ++i) out.push_back({row.sequence, i});
   return out;
 }
 
-/// Runs every row once: each step has pieces of some sequences, of one row or of many, with padding between.
+/// Runs every row once: each step has pieces of some sequences, of one or many rows, with padding between
+/// them.
 void run_in_pieces(const PackedBatch& batch, PagedRun& run) {
   std::vector<int> done(batch.shape.lengths.size(), 0);
   for (;;) {
@@ -71,7 +73,7 @@ TEST(paged_rows_have_the_packed_rows_bits_however_they_come) {
   }
 }
 
-/// A sequence of two splits, with two query heads on one key head, and the packed op's result.
+/// A sequence of two splits, with two query heads per key head, and packed attention's result for it.
 struct Long {
   PackedBatch batch{{{530}, 2, 1, 64}};
   std::vector<float> packed = batch.device_forward().out;
@@ -119,10 +121,9 @@ TEST(pages_below_the_window_may_be_gone) {
   NEEDS_DEVICE;
   struct Gone {
     AttentionShape shape;
-    int first;  // the first row that is attended
+    int first;  // the first row for which attention is computed
   };
-  // A piece of a prompt, a decoded row, and rows whose window begins inside their first split, or their
-  // second.
+  // A piece of a prompt, a decode row, and rows whose window starts in their first, or their second, split.
   for (const Gone& c : {Gone{{{130}, 2, 1, 32, 50}, 100}, {{{130}, 2, 1, 32, 50}, 129}, {{{530}, 1, 1, 8, 400}, 529},
                         {{{1030}, 1, 1, 8, 300}, 1029}}) {
     const PackedBatch batch(c.shape);
@@ -146,7 +147,7 @@ TEST(rows_without_room_for_partial_states_walk_their_splits_themselves) {
   PagedRun run(two_splits().batch, 64);
   run.write(prompt({0, 529}));
   const std::vector<Row> rows{{0, 529}, {0, 513}, {0, 520}, {0, 100}, {0, 515}};
-  run.scratch_tokens = 512;  // five states, where four rows of two splits each want eight
+  run.scratch_tokens = 512;  // enough for five states, where four rows of two splits each would need eight
   run.attend(rows);
   for (const Row& row : rows) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
 }
@@ -156,7 +157,7 @@ TEST(more_rows_than_blocks_take_turns) {
   const PackedBatch batch({{290}, 1, 1, 8, 2});
   PagedRun run(batch, 16);
   run.write(prompt({0, 289}));
-  std::vector<Row> rows;  // descending, so that none joins the one before
+  std::vector<Row> rows;  // in descending order, so that no row joins the previous one's tile
   for (int i = 289; i >= 0; --i) rows.push_back({0, i});
   run.attend(rows);
   run.expect_rows_equal(batch.device_forward().out);

@@ -1,13 +1,14 @@
-// Rows that share pages have the same bits as if each had its own, which attention_paged.test.cc holds to the
-// packed forward; and shared pages are read through one row's table only.
+// Rows that share pages have the same bits as if each row had its own pages (which attention_paged.test.cc
+// compares with packed attention); and shared pages are read only through the first row's table.
 //
-// Mutants tried, all killed: a row's own tiles attended by all, read through the first row's table, from a
-// tile too early, or taken for whole ones; warps that skip them; what is read together not bounded by what is
-// shared, or its last tile not whole; the split of the tail listed twice; whole splits up to the first row's
-// position; rows of a tail by the first row's position, or always one; a chunk that runs into the next group;
-// rows without room attended like others; keys of an item by its first row; places of partial states read a
-// barrier too early. Two survive, for only the length of the list depends on them: a row whose window has
-// left the first key in a run, and rows without room counted in it.
+// Mutants tried, all killed: a row's own tiles read by all rows, through the first row's table, from a tile
+// too early, or treated as shared ones; warps that skip them; more tiles read together than are shared, or
+// the last one incomplete; the split that contains the prefix's end listed twice; whole splits up to the
+// first row's position; the number of rows in that split's item by the first row's position, or always one; a
+// chunk that extends into the next group; rows without memory for states treated like others; keys of an item
+// by its first row; state indices read a barrier too early. Two are not detected, because they only change
+// the length of the list: a row whose window has left the first key counted in a run, and rows without memory
+// for states counted in it.
 #include "attention_cache.h"
 
 namespace kernels_cuda_attention_paged_plan_test {
@@ -20,21 +21,21 @@ using namespace hone::test;
 
 namespace {
 
-/// A step of decode rows, one of each sequence. The sequences of a prefix share the pages of its tokens.
+/// A step of decode rows, one per sequence. The sequences of a prefix share the pages of its tokens.
 struct Step {
   std::string name;
   int64_t heads, kv_heads, page_tokens;
   std::vector<int> positions;  // -1: padding
   std::vector<Prefix> prefixes;
   int window = 0;
-  int64_t scratch_tokens = 0;  // 0: as many as the cache has
+  int64_t scratch_tokens = 0;  // 0: as many as the cache has tokens
 };
 
-/// A step whose sequences are in a cache: row s decodes sequence s.
+/// A step whose sequences are in a KV cache: row s decodes sequence s.
 struct Decode {
   explicit Decode(const Step& step) : step(step), batch(shape_of(step)), run(batch, step.page_tokens) {
     if (step.scratch_tokens) run.scratch_tokens = step.scratch_tokens;
-    std::vector<int> own(step.positions.size(), 0);  // a sequence's first position in pages of its own
+    std::vector<int> own(step.positions.size(), 0);  // each sequence's first position in its own pages
     for (const Prefix& p : step.prefixes) {
       const auto from = step.positions.begin() + p.first;
       const auto longest = int(std::max_element(from, from + p.rows) - step.positions.begin());
@@ -117,7 +118,7 @@ TEST(a_rows_bits_do_not_depend_on_who_shares_with_it) {
   }
 }
 
-/// The other rows' tables have no pages, so a kernel that looks into one reads far outside the cache.
+/// The tables of other rows have no pages, so that a kernel that reads them reads far outside the cache.
 TEST(whole_splits_and_the_head_of_the_next_are_read_through_the_first_rows_table) {
   NEEDS_DEVICE;
   for (const int prefix : {256, 512, 576}) {
@@ -129,14 +130,14 @@ TEST(whole_splits_and_the_head_of_the_next_are_read_through_the_first_rows_table
   }
 }
 
-/// With as many rows and key heads as there are blocks, an item of a tail may be twice as long as a split: 6 tiles
-/// together and 2 of each row's own are 5 rows an item instead of one.
+/// With as many rows and key heads as there are blocks, an item at the end of a prefix may be twice as long
+/// as a split: 6 shared tiles and 2 of each row's own make 5 rows per item instead of one.
 TEST(many_rows_share_the_head_of_a_split_whose_rest_is_their_own) {
   NEEDS_DEVICE;
   const int prefix = 384;
   Step step{"", 2, 1, 64, {}, {{0, 5, prefix}}};
   for (const int more : {70, 100, 64, 127, 90}) step.positions.push_back(prefix + more);
-  step.positions.resize(264, -1);  // rows of padding count as well
+  step.positions.resize(264, -1);  // padding rows count as well
   Decode decode(step);
   const std::vector<float> alone = decode.attend({});
   for (const size_t row : {1, 2, 3, 4}) decode.run.cache.forget_below(row, prefix, -1);

@@ -1,17 +1,19 @@
-// Packed forward attention with wgmma. On fibers each step of 16 products is summed alike for both instructions, so its
-// bits there are the portable kernel's; everywhere it agrees with the CPU op within its bound.
+// Packed forward attention by wgmma. The host shim sums each step of 16 products in the same way for wgmma
+// and mma.sync, so that there the bits are the portable kernel's; on any device results agree with the CPU op
+// within its bound.
 //
-// Mutants tried on fibers, each killed: any wait for keys or values left out; the parity of full tiles never turned, that
-// of empty ones turned round, empty tiles not waited for; either fence left out; scores or sums not waited for; keys
-// released before their product, values before its end or never, by every lane; no splits, or a tile late; at a split
-// the softmax not cleared, the state not saved, not joined, the sum not cleared; no rescaling; the softmax not kept;
-// another sequence's values not cleared, one row of them left, an own row cleared, one box of two, before they landed, or
-// not shown to wgmma; no mask, or a tile off; the diagonal left out; tiles before a window not released, its start
-// forgotten; the first group's rows twice; the query head as key head; a sequence's start forgotten; fewer bytes
-// announced; barriers not shown, not waited for; values taken for keys; one group of readers too many or too few; tiles
-// not at 1024 bytes; more registers than there are; turns: the second group waits for one more, a group alone for any, the
-// first at first; passed to oneself, never turned, not passed after the first scores. One lives, rightly: keys released before the wait for their scores
-// are not overwritten, for the copying thread first waits for the values of the tile before.
+// Mutants tried in the shim, each killed: a wait for keys or values left out; parities of full or empty tiles
+// never flipped or inverted, or empty tiles not waited for; a fence left out; scores or sums not waited for;
+// keys or values released too early, never, or by every lane; no splits, or splits one tile late; softmax
+// state or sums not cleared, saved, merged or rescaled at a split; another sequence's values not cleared, too
+// few or too many rows or only one box cleared, cleared too early, or not made visible to wgmma; no mask, or
+// one tile off; the diagonal left out; tiles before a window not released, or its start ignored; the first
+// group's rows computed twice; the query head used as key head; a sequence's start ignored; too few bytes
+// announced; barriers not made visible or not waited for; values exchanged with keys; one reader group too
+// many or too few; tiles not aligned to 1024 bytes; too many registers; turns waited for once too often, by a
+// group without a partner, or by the first group first; turns passed to oneself, never, or not after the
+// first scores. One is not detected, because it is correct: keys released before the wait for their scores
+// are not overwritten, since the copying thread first waits for the previous tile's values.
 #include "kernels/cuda/attention.h"
 
 #include "attention_batch.h"
@@ -45,7 +47,8 @@ void check(const AttentionShape& shape) {
   EXPECT_TRUE(equal(fast.lse, portable.lse));
 }
 
-/// Lengths at the edges of tiles of 64, of blocks of 128 and of splits of 512; 1, 4 and 8 heads to a key head.
+/// Lengths at the edges of tiles of 64, of blocks of 128 and of splits of 512; 1, 4 and 8 query heads per key
+/// head.
 const AttentionShape kShapes[] = {
     {{1}, 1, 1, 64},
     {{63, 0, 64, 65}, 4, 1, 64},
@@ -56,8 +59,8 @@ const AttentionShape kShapes[] = {
     {{513}, 1, 1, 128},
 };
 
-/// Windows with which a group of rows starts a tile after the other one, at a split or in its middle, or uses
-/// the ring alone.
+/// Windows for which a group of rows starts a tile after the other group, at a split's start or in its
+/// middle, or is the only one that uses the ring.
 const AttentionShape kWindows[] = {
     {{200}, 1, 1, 64, 65},
     {{70, 193}, 2, 1, 128, 1},
@@ -161,7 +164,7 @@ TEST(large_scores_do_not_overflow_and_equal_ones_average) {
   NEEDS_HOPPER;
   PackedBatch batch({{140}, 1, 1, 64});
   for (float& x : batch.q) x = 256.0f;
-  for (float& x : batch.k) x = 256.0f;  // every score is 2^19
+  for (float& x : batch.k) x = 256.0f;  // gives every score the value 2^19
   expect_forward(batch, batch.device_forward());
 }
 

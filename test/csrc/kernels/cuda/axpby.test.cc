@@ -1,4 +1,4 @@
-// axpby on a device against the CPU's, rounded to bf16.
+// axpby on a device, compared with the CPU's result rounded to bf16.
 #include "kernels/axpby.h"
 
 #include "device.h"

@@ -1,7 +1,7 @@
-// Casts on a device against the CPU's bits: special values, ties, tails and strides.
+// Casts on a device have the CPU's bits: special values, ties, tails and strides.
 //
-// Mutants tried, all killed: truncation for rounding (bits); a tail written whole (AddressSanitizer); rows off a
-// boundary read by vectors (UBSan).
+// Mutants tried, all killed: truncation instead of rounding (bits); a whole vector written at a tail
+// (AddressSanitizer); unaligned rows read by vectors (UBSan).
 #include "kernels/cast.h"
 
 #include "device.h"
@@ -19,8 +19,8 @@ TEST(both_directions_are_the_cpus_bits) {
     std::vector<float> from = random_floats(rows * in);
     from[0] = -0.0f;
     from[size_t(in)] = HUGE_VALF;
-    from[size_t(2 * in)] = 1.0f + 0x1p-8f;        // a tie: to even, down
-    from[size_t(3 * in)] = 1.0f + 3 * 0x1p-8f;    // a tie: to even, up
+    from[size_t(2 * in)] = 1.0f + 0x1p-8f;        // a tie, rounded to even: down
+    from[size_t(3 * in)] = 1.0f + 3 * 0x1p-8f;    // a tie, rounded to even: up
     from[size_t(4 * in)] = 3.4e38f;               // rounds to infinity
     const DeviceArray<float> wide(from), again(rows * in);
     const DeviceArray<uint16_t> narrow(rows * out);

@@ -1,4 +1,5 @@
-// Blocks of a cluster read each other's shared memory; the shim has to notice what a GPU would not forgive.
+// Thread-block clusters: blocks read each other's shared memory, and the host shim detects incorrect
+// synchronisation.
 #include "kernels/cuda/cluster.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -19,8 +20,8 @@ namespace {
 
 constexpr int kThreads = 64, kCluster = 4, kBlocks = 12;
 
-/// Every block writes its own numbers and adds up those of its cluster's blocks in ascending order. `first`,
-/// `last`: whether it waits for the others before it reads, and before it leaves.
+/// Every block writes its own numbers, and sums those of its cluster's blocks in ascending order. `first`,
+/// `last`: whether it waits for the other blocks before it reads, and before it exits.
 __global__ void sum_of_cluster_kernel(float* out, bool first, bool last, int most) {
   HONE_DYNAMIC_SHARED(float, mine);
   __shared__ int own;
@@ -75,7 +76,7 @@ TEST(a_block_reads_what_the_others_of_its_cluster_wrote) {
 
 namespace {
 
-/// Whether a run faults in one of several drawn orders.
+/// Whether a run faults in any of several random orders.
 template <class Run>
 bool faults(const Run& run) {
   for (int i = 0; i < 20; ++i) {

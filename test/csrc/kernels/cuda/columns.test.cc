@@ -1,4 +1,5 @@
-// Columns in parts and back on a device, against plain loops. Mutants: test/mutants/csrc-kernels.json.
+// Splitting columns into parts and joining them on a device, against plain loops. Mutants:
+// test/mutants/csrc-kernels.json.
 #include "kernels/columns.h"
 
 #include "device.h"
@@ -23,7 +24,7 @@ TEST(columns_become_parts_and_parts_columns_for_any_shape) {
   }
 }
 
-/// Rows or parts do not begin on a vector's boundary, though their shares are vectors.
+/// Rows or parts are not aligned to vectors, though their columns are whole vectors.
 TEST(columns_that_begin_off_a_vector_are_moved_too) {
   NEEDS_DEVICE;
   const ColumnCase c{DType::kBF16, 5, 2, {32, 16, 16}, 0, 5};
@@ -31,7 +32,7 @@ TEST(columns_that_begin_off_a_vector_are_moved_too) {
     ColumnImages images = column_images(c, false);
     auto shifted = [&](std::vector<std::byte> bytes, bool moves) { return bytes.insert(bytes.begin(), moves ? 2 : 0, std::byte(7)), bytes; };
     const DeviceArray<std::byte> whole(shifted(images.whole, of_whole)), parts(shifted(images.parts, !of_whole));
-    const int64_t first = of_whole ? 2 : 0;  // where the whole begins, in bytes
+    const int64_t first = of_whole ? 2 : 0;  // byte offset of the whole matrix
     split_columns(device_stream(), {.whole = c.whole(whole.data() + first), .widths = c.widths, .parts = c.view_of_parts(parts.data() + 2 - first)});
     EXPECT_TRUE(parts.download() == shifted(images.parts_after, !of_whole));
   }

@@ -1,5 +1,5 @@
-// The calls of the cuBLASLt peer against a stand-in library that multiplies as the calls say: layouts,
-// switches, faults. bench/cuda runs the peer with the real library, on a GPU.
+// The calls of the cublasLt comparison kernels, against a stand-in library that multiplies as the calls say:
+// layouts, options, errors. bench/cuda runs them with the real library on a GPU.
 #include "kernels/cuda/cublaslt.h"
 
 #include <dlfcn.h>
@@ -18,7 +18,7 @@ using kernels::cuda::CublasLt;
 
 namespace {
 
-/// The stand-in's notes. The library is never closed, so that they stay valid.
+/// What the stand-in recorded. The library is never closed, so that it stays valid.
 FakeCublasLt& noted() {
   static FakeCublasLt* const notes = [] {
     void* const library = dlopen(HONE_FAKE_CUBLASLT, RTLD_NOW | RTLD_LOCAL);
@@ -138,7 +138,7 @@ TEST(what_is_missing_or_refused_is_named) {
   const LinearArgs args{x.view({2, 8}), packed, {}, f32(y.data(), {2, 2})};
   noted().algorithms_found = 0;
   EXPECT_THROWS(peer.linear({}, args), Code::kUnsupported);
-  EXPECT_EQ(noted().alive, 0);  // nothing of the failed plan is left
+  EXPECT_EQ(noted().alive, 0);  // nothing of the failed plan is left over
   noted().algorithms_found = 1;
   noted().matmul_status = 13;
   EXPECT_THROWS(peer.linear({}, args), Code::kCuda);

@@ -1,9 +1,10 @@
-// The divergence from a teacher in the head's gradient on the device, against the CPU's op of the same rounded numbers; and the
-// likeliest tokens that a teacher lists there.
+// The divergence from a teacher in the head's gradient on the device, compared with the CPU op on the same
+// rounded numbers; and the likeliest tokens that a teacher lists there.
 //
-// Mutants tried on fibers, each killed: the teacher's rows of the first chunk for all (chunks); its head whole, with tokens that
-// the student does not have (values); k tokens written before the rest of their row (likeliest); the mean of the gap left out,
-// beta and 1 - beta exchanged, spread left out (values); the last listed token listed again, equal logits by the higher id (top).
+// Mutants tried in the host shim, each killed: the teacher's rows of the first chunk used for all (chunks);
+// the teacher's whole head used, with tokens that the student lacks (values); k tokens written before the
+// rest of their row (likeliest); the mean of the gap left out, beta and 1 - beta exchanged, the spread left
+// out (values); the last listed token listed twice, equal logits ordered by the higher id (top).
 #include "kernels/divergence.h"
 
 #include <numeric>
@@ -21,7 +22,7 @@ using namespace hone::test;
 
 namespace {
 
-/// What a teacher says about a head's rows, in bf16 or f32 numbers that the CPU op gets exactly.
+/// A teacher's data for a head's rows, in bf16 or f32 numbers that the CPU op gets exactly.
 struct Teacher {
   int64_t width, vocabulary, k;
   float beta;
@@ -101,7 +102,8 @@ double norm_of(const std::vector<float>& x, const std::vector<float>& less) {
   return std::sqrt(sum);
 }
 
-/// dz is rounded to bf16, and so is dh: half a unit in the last place each, of values that do not all err the same way.
+/// dz and dh are each rounded to bf16: half a unit in the last place each, of values whose errors have random
+/// signs.
 void expect_near(const Result& got, const Result& wanted, float before) {
   for (size_t r = 0; r < wanted.divergences.size(); ++r) EXPECT_NEAR(got.divergences[r], wanted.divergences[r], on_shim() ? 1e-5 : 6e-5);
   const std::vector<float> zeros(wanted.dh.size()), base(wanted.dw.size(), before);
@@ -144,8 +146,8 @@ TEST(over_the_likeliest_tokens_alone_or_with_the_rest_as_one_more) {
   });
 }
 
-// 300 rows are two chunks of teacher's logits, of 256 and 44 rows; each is a chunk of dz whatever the head's
-// chunk is.
+// 300 rows are two chunks of the teacher's logits, of 256 and 44 rows; each is also a chunk of dz, whatever
+// the head's chunk size is.
 TEST(chunks_have_their_own_rows_and_the_bits_do_not_depend_on_them) {
   NEEDS_DEVICE;
   for (const int64_t k : {0, 3}) {

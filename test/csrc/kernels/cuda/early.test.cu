@@ -1,4 +1,5 @@
-// Kernels that begin before the one in front of them has ended: what they wait for, and what the fiber shim must catch.
+// Kernels that start before the preceding one has ended: what they wait for, and faults that the host shim
+// must detect.
 #include "kernels/cuda/early.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -19,7 +20,7 @@ constexpr int kThreads = 256, kBlocks = 300;
 
 enum class Broken { kNothing, kReads, kWrites, kLeaves, kNever };
 
-/// to[i] = 2 from[i + 1] + weight[i], where i + 1 wraps around. Each kBroken switches on one fault.
+/// to[i] = 2 from[i + 1] + weight[i], where i + 1 wraps around. kBroken selects one fault.
 template <Broken kBroken>
 __global__ void early_kernel(const float* from, float* to, const float* weight, int n) {
   __shared__ float weights[kThreads];
@@ -33,7 +34,7 @@ __global__ void early_kernel(const float* from, float* to, const float* weight, 
   if (kBroken != Broken::kWrites || i % 7) to[i] = 2.0f * value + weights[threadIdx.x];
 }
 
-/// What `count` early kernels, launched one after the other, make of 0, 1, 2, ...
+/// The result of `count` such kernels, launched one after the other, on 0, 1, 2, ...
 template <Broken kBroken>
 std::vector<float> run(int blocks, int count) {
   const int n = blocks * kThreads;
@@ -62,7 +63,7 @@ std::vector<float> wanted(int blocks, int count) {
 
 }  // namespace
 
-// There are more blocks than run at once, so that a kernel's last ones begin when the next kernel could.
+// There are more blocks than run at once, so that a kernel's last blocks start when the next kernel could.
 TEST(a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other) {
   NEEDS_DEVICE;
   const int blocks = on_shim() ? 3 : 10 * kBlocks, count = on_shim() ? 4 : 12;
@@ -75,7 +76,7 @@ TEST(a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other) 
 
 namespace {
 
-/// Makes the shim a Hopper whose kernels begin before the one in front has ended.
+/// Makes the shim a Hopper on which kernels start before the preceding one has ended.
 struct Ahead {
   Ahead() { cuda_shim::set_capability(9), cuda_shim::run_ahead(true); }
   ~Ahead() { cuda_shim::run_ahead(false), cuda_shim::set_capability(8); }
@@ -97,14 +98,14 @@ TEST(the_shim_shows_what_a_kernel_reads_or_writes_too_early) {
   EXPECT_TRUE(has_device());
   const Ahead ahead;
   EXPECT_TRUE(run<Broken::kNothing>(5, 6) == wanted(5, 6));
-  EXPECT_TRUE(run<Broken::kReads>(5, 1) == wanted(5, 1));  // no kernel was in front
+  EXPECT_TRUE(run<Broken::kReads>(5, 1) == wanted(5, 1));  // there was no preceding kernel
   EXPECT_TRUE(run<Broken::kReads>(5, 2) != wanted(5, 2));
   EXPECT_TRUE(run<Broken::kWrites>(5, 3) != wanted(5, 3));
 }
 
 TEST(a_thread_that_leaves_without_waiting_is_a_fault) {
   EXPECT_TRUE(has_device());
-  EXPECT_EQ(fault_of<Broken::kNever>(), std::string());  // on 8.0 no kernel begins early
+  EXPECT_EQ(fault_of<Broken::kNever>(), std::string());  // on 8.0 no kernel starts early
   const Ahead ahead;
   EXPECT_TRUE(fault_of<Broken::kNever>().find("without waiting") != std::string::npos);
   EXPECT_TRUE(fault_of<Broken::kLeaves>().find("without waiting") != std::string::npos);

@@ -1,5 +1,5 @@
-// A stand-in for libcublasLt.so.13 that multiplies on the host, column after column as the library's layouts say.
-// With FAKE_CUBLASLT_PARTIAL a symbol is missing.
+// A stand-in for libcublasLt.so.13 that multiplies on the host, in the layouts that the calls describe. With
+// FAKE_CUBLASLT_PARTIAL one symbol is missing.
 #include "kernels/cuda/fake_cublaslt.h"
 
 #include <cstddef>

@@ -1,7 +1,8 @@
-// Rows by index on a device: the CPU's bytes, for both widths of element, any stride and any choice of rows.
+// Gathering and scattering rows on a device has the CPU's bytes, for both element sizes, any stride and any
+// choice of rows.
 //
-// Mutants tried, killed: rows that no index names left as they were (scatter); the search's last step left out (scatter);
-// the wide path taken for rows off a boundary (misaligned load).
+// Mutants tried, killed: rows that no index names left unchanged (scatter); the search's last step left out
+// (scatter); wide copies used for unaligned rows (misaligned load).
 #include "kernels/gather.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// prepare_heads has, to the bit, the results of the three ops it replaces; their own tests hold those to the
-// CPU's.
+// prepare_heads has, to the bit, the results of the three ops it replaces, whose own tests compare them with
+// the CPU's.
 //
-// Mutants tried, all killed: the norm not rounded before the rotation; no __syncwarp between them; q's
-// weights for k; padding written (AddressSanitizer); whole vectors of the table at head dims 8 and 24; the
-// wrong place inside a page.
+// Mutants tried, all killed: the norm not rounded before rotary embedding; no __syncwarp between them; q's
+// weights used for k; padding rows written (AddressSanitizer); whole vectors of the table at head dims 8 and
+// 24; the wrong place within a page.
 #include <tuple>
 
 #include "attention_cache.h"
@@ -23,7 +23,7 @@ TEST_SETUP { say_hopper(); }
 
 namespace {
 
-/// Rows on their way into a cache: the inputs of prepare_heads, and of the three ops.
+/// Inputs of prepare_heads and of the three ops: rows to be written to a KV cache.
 struct Unprepared {
   AttentionShape shape;
   std::vector<Row> rows;
@@ -101,11 +101,12 @@ struct Projection {
   AttentionShape shape;
   int64_t k;
   bool norm, bias;
-  int64_t turned;  // how many of a head's dimensions are rotated
+  int64_t turned;  // number of rotated dimensions per head
   bool interleaved = false;
 };
 
-/// q, k and v of a step's rows, and its pages after that: projection and preparation as two ops, or as one.
+/// q, k and v of a step's rows, and the pages afterwards; projection and preparation run as two ops, or as
+/// one.
 std::vector<std::vector<uint16_t>> projected(const Projection& p, const std::vector<Row>& rows, const PagedCache& pages,
                                              const std::vector<DeviceArray<float>>& floats, const DeviceArray<uint16_t>& x,
                                              const DeviceArray<uint16_t>& w, bool cached, bool at_once) {

@@ -1,14 +1,14 @@
-// Statistics and gradient of the head on the device, by each of its kernels, against f64 and against the CPU op on the
-// same rounded numbers.
+// Statistics and gradient of the output head on the device, by each of its kernels, compared with f64 and
+// with the CPU op on the same rounded numbers.
 //
-// Mutants tried, each killed by the test named: the third part dropped, the first not subtracted (third_part); no
-// promotion, promotion every 256, high parts first (one_chain); the last 512 k lost, the two halves of a fragment
-// swapped, a wait that lets one group more go by, no barrier after it, none before the finished tile, none before the
-// epilogue (match_f64, in every order of fibers); h's tail in k not zeroed (nan); the transposed weights' (gradients);
-// tiles merged without their scale, weighted sums without d (match_f64); ids beyond the vocabulary in the maximum, and
-// the end of a row of dz left as it is (far_below_zero), summed up (match_f64); temperature or the target's column
-// forgotten (match_f64); onehot, entropy, temperature or a sign in dz, dw overwritten, logits of one part (gradients);
-// a chunk with the targets or lse of the first (chunks).
+// Mutants tried, each killed by the test named: the third part of a weight left out, the first part not
+// subtracted (third_part); sums not promoted, promoted every 256 k, or parts in another order (one_chain);
+// the last 512 k left out, halves of a fragment exchanged, a wait for one group too few, a missing barrier
+// after it, before the finished tile, or before the epilogue (match_f64); h not zero beyond k (nan), or
+// transposed weights (gradients); tiles merged without their scale, weighted sums without d (match_f64); ids
+// beyond the vocabulary in the maximum, or dz not cleared at the end of a row (far_below_zero); temperature
+// or the target's column left out (match_f64); onehot, entropy, temperature or a sign in dz, dw overwritten,
+// logits of one part only (gradients); the first chunk's targets or lse used for all (chunks).
 #include "each_way.h"
 #include "head.h"
 
@@ -32,7 +32,7 @@ double rms(const std::vector<double>& x) {
   return std::sqrt(sum / double(x.size()));
 }
 
-/// The rms error of computed log-probs against f64 with the weights of `exact`.
+/// The rms error of log-probs that `computed` gives, compared with f64 on the weights of `exact`.
 double logprob_error(const Head& exact, const Head& computed) {
   std::vector<double> errors;
   for (int64_t r = 0; r < exact.rows; ++r) errors.push_back(double(computed.logprobs[size_t(r)]) - exact.truth(r).logprob);
@@ -41,7 +41,7 @@ double logprob_error(const Head& exact, const Head& computed) {
 
 Gradient coefficients(const Head& m) { return {random_floats(m.rows), random_floats(m.rows), {}, {}}; }
 
-/// dh and dW of the CPU op, and how far each element of them may be off.
+/// dh and dW of the CPU op, and the allowed error of each element.
 struct Expected {
   std::vector<float> dh, dw;
   std::vector<double> dh_bound, dw_bound;
@@ -54,8 +54,8 @@ std::vector<float> panels_of(const std::vector<float>& w, int64_t n, int64_t k, 
   return panels;
 }
 
-/// dz is rounded to bf16 (2^-8), and so are the weights it is multiplied with in dh (2^-8) and dh itself; logits of
-/// two parts and f32 exponentials are good to 2^-13. Bounds are sums over the products' magnitudes.
+/// dz, the weights it is multiplied with for dh, and dh itself are rounded to bf16 (2^-8 each); logits of two
+/// parts and f32 exponentials have an error of 2^-13. Bounds are sums over the products' magnitudes.
 Expected cpu_gradient(const Head& m, const Gradient& g, bool with_entropy) {
   const int64_t R = m.rows, C = m.width, V = m.vocabulary;
   PackedMatrix w, w_t;
@@ -88,16 +88,17 @@ double worst_ratio(const std::vector<float>& got, const std::vector<float>& expe
   double worst = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     const double ratio = std::fabs(double(got[i]) - double(expected[i])) / bound[i];
-    worst = ratio <= worst ? worst : ratio;  // NaN is worst
+    worst = ratio <= worst ? worst : ratio;  // NaN counts as the worst
   }
   return worst;
 }
 
 }  // namespace
 
-// Products are exact; each of the C/16 sums of a part rounds once, so that a logit of size 8 is off by a few 2^-22, and
-// log p by as much again from f32's own rounding. A tensor core truncates, always the same way: emulated with terms cut
-// at one bit below the largest of eight, log p was off by 1.2e-5 at most here, and by 2.2e-5 rms in the test below.
+// Products are exact; each of the C/16 sums of a part rounds once, so that a logit of size 8 has an error of
+// a few 2^-22, and log p as much again from f32's own rounding. A tensor core truncates, which gives errors
+// of one sign: emulated with terms truncated one bit below the largest of eight, log p was off by at most
+// 1.2e-5 here, and by 2.2e-5 rms in the next test.
 TEST(statistics_match_f64) {
   NEEDS_DEVICE;
   each_way([] {
@@ -132,8 +133,9 @@ TEST(three_parts_leave_little_of_the_error_of_one) {
   EXPECT_TRUE(one > (on_shim() ? 500 : 100) * three);
 }
 
-// Weights 1 + 2^-9 + j 2^-19 and their opposites without the last term: 1 is the first part, 2^-9 the second, j 2^-19
-// the third, and all sums are exact on any tensor core. Without the third part every logit is 0.
+// Weights are 1 + 2^-9 + j 2^-19, and their negatives without the last term: 1 is the first part, 2^-9 the
+// second, j 2^-19 the third, and all sums are exact on any tensor core. Without the third part every logit
+// would be 0.
 TEST(the_third_part_decides_where_the_others_cancel) {
   NEEDS_DEVICE;
   each_way([] {
@@ -153,8 +155,9 @@ TEST(the_third_part_decides_where_the_others_cancel) {
   });
 }
 
-// With one id in the vocabulary lse is the logit: the chain is written out here, low parts first, 16 k at a time,
-// promoted every 512. The shim's mma rounds where a tensor core truncates, so the bits are the shim's.
+// With one id in the vocabulary, lse is the logit: the test computes its sum step by step, low parts first,
+// 16 k at a time, promoted every 512 k. The shim's mma rounds where a tensor core truncates, so the bits are
+// those of the shim.
 #ifdef HONE_CUDA_SHIM
 TEST(a_logit_is_one_chain_promoted_every_512) {
   NEEDS_DEVICE;
@@ -229,7 +232,7 @@ TEST(gradients_match_the_cpu_op) {
 
 namespace {
 
-/// dh and dw in f64 of a head with activations `h` [rows, width] and slopes g.a alone.
+/// dh and dw in f64, for a head with activations `h` [rows, width] and only the slopes g.a.
 struct F64Gradient {
   std::vector<double> dh, dw;
 
@@ -254,7 +257,7 @@ struct F64Gradient {
   }
 };
 
-/// |got - before - exact| / |exact|, Euclidean.
+/// Relative Euclidean distance |got - before - exact| / |exact|.
 template <class T>
 double distance(const std::vector<T>& got, const std::vector<double>& exact, double before = 0.0) {
   double apart = 0.0, size = 0.0;
@@ -267,9 +270,9 @@ double distance(const std::vector<T>& got, const std::vector<double>& exact, dou
 
 }  // namespace
 
-// The bound of docs/explanation/numerics.md: what is rounded on the way moves dw no further than 3e-3, about
-// what h in bf16 instead of f32 moves it, and dh no further than 4e-3, about twice what storing it in bf16
-// does. A device also takes a vocabulary as large as a model's, which would take fibers minutes.
+// The bound of docs/explanation/numerics.md: rounding changes dw by at most 3e-3, about as much as h in bf16
+// instead of f32 does, and dh by at most 4e-3, about twice as much as storing it in bf16 does. On a GPU the
+// vocabulary is as large as a model's, which would take minutes in the host shim.
 TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
   NEEDS_DEVICE;
   for (const auto& [scale, vocabulary] : {std::pair{1.0f, 1000}, std::pair{4.0f, on_shim() ? 1000 : 131072},
@@ -291,8 +294,8 @@ TEST(the_whole_gradient_is_as_near_to_f64_as_activations_in_bf16_allow) {
   }
 }
 
-// There are more rows than a chunk has, so the second chunk is added to the first, and a chunk has more rows
-// than a pass.
+// There are more rows than in a chunk, so that the second chunk is added to the first, and a chunk has more
+// rows than a pass.
 TEST(chunks_of_rows_add_up) {
   NEEDS_DEVICE;
   Head m(2060, 8, 9);
@@ -355,7 +358,7 @@ TEST(nan_shows_in_its_row_only) {
   });
 }
 
-// Columns and weights beyond the matrix are zeros: beside logits of -150 they would be the largest.
+// Columns and weights beyond the matrix are zeros; compared with logits of -150 they would be the largest.
 TEST(rows_far_below_zero_do_not_see_what_lies_beyond_the_vocabulary) {
   NEEDS_DEVICE;
   each_way([] {

@@ -1,9 +1,9 @@
-// What a device alone can decide about the head on a Hopper: a row's bits among 1, 64, 256 and 300 of them,
-// and whether f32 weights, which threads read and the copy engine overwrites, are ever read too late. Fibers
-// run the same cases, small.
+// Properties of the output head that only a real Hopper GPU can show: that a row has the same bits among 1,
+// 64, 256 and 300 rows, and that f32 weights in shared memory are never read after the copy engine (TMA) has
+// overwritten them. The host shim runs the same cases at small sizes.
 //
-// Mutants tried on fibers, each killed: a stage released while its products run; the last stage of k lost; a
-// ring's parity never flipped; the shim's wgmma rounding at 16 columns only.
+// Mutants tried in the shim, each killed: a stage released while its products run; the last stage of k left
+// out; a ring's parity never flipped; wgmma rounding at 16 columns only.
 #include "apart.h"
 #include "each_way.h"
 #include "head.h"
@@ -53,7 +53,8 @@ TEST(a_row_of_the_head_has_the_same_bits_among_any_number_of_rows) {
 
 namespace {
 
-/// `times` passes of statistics over all rows and of sampling over the first 16, one after the other without a wait.
+/// Runs `times` passes of statistics over all rows, and of sampling over the first 16 rows, without a wait
+/// between them.
 struct Repeated {
   int64_t times, rows, few = 16;
   DeviceArray<float> logprobs, entropies, lse, drawn, drawn_entropies;
@@ -87,7 +88,7 @@ struct Repeated {
     }
     synchronize();
   }
-  /// How many passes have other results than the first one.
+  /// Number of passes whose results differ from the first one's.
   template <class T>
   int different(const DeviceArray<T>& all) const {
     const std::vector<T> values = all.download();
@@ -102,8 +103,9 @@ struct Repeated {
 
 }  // namespace
 
-// Threads read f32 weights from shared memory by ordinary loads, then the copy engine overwrites them, and a barrier alone
-// orders the two. 66 tiles of 128 ids, 64 stages of k each: a late read shows in one of a hundred passes, or nowhere.
+// Threads read f32 weights from shared memory by ordinary loads; then the copy engine (TMA) overwrites them,
+// and only a barrier orders the two. With 66 tiles of 128 ids and 64 stages of k each, a late read shows in
+// one of a hundred passes, or not at all.
 TEST(the_f32_head_is_right_a_hundred_times) {
   NEEDS_HOPPER;
   Head m(on_shim() ? 17 : 256, on_shim() ? 1096 : 4096, on_shim() ? 140 : 8448, false);
@@ -126,8 +128,8 @@ TEST(the_f32_head_is_right_a_hundred_times) {
   }
 }
 
-// On 132 multiprocessors a block has two tiles or more, of 16, 64 and 128 rows: rings start in the middle,
-// and finished tiles take the place of others.
+// On 132 multiprocessors a block has two tiles or more, of 16, 64 and 128 rows: its rings start a tile in the
+// middle, and a finished tile overwrites another one.
 TEST(every_tile_of_a_block_is_right) {
   NEEDS_HOPPER;
   for (const bool tied : {false, true}) {

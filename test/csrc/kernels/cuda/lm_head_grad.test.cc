@@ -1,8 +1,8 @@
-// The head's gradient by chunks of rows: which sums dW consists of. lm_head.test.cc tests its values.
+// The head's gradient by chunks of rows: which partial sums dW consists of. lm_head.test.cc tests its values.
 //
-// Mutants tried on fibers, each killed: chunks of 2048 rows whatever is asked; dW of the first chunk only; the first chunk's
-// inputs for all. Of passes within a chunk, by chunks_of_rows_add_up of lm_head.test.cc: all of them write dz of the first;
-// the first pass only.
+// Mutants tried in the host shim, each killed: chunks of 2048 rows whatever was requested; dW of the first
+// chunk only; the first chunk's inputs used for all. Of passes within a chunk (killed by
+// chunks_of_rows_add_up of lm_head.test.cc): all write dz of the first pass; only the first pass runs.
 #include "head.h"
 
 namespace kernels_cuda_lm_head_grad_test {
@@ -13,8 +13,8 @@ using namespace hone::test;
 
 #ifdef HONE_HAVE_CUDA
 
-// Only the chunk decides the order in which dW's rows are summed: each chunk from zero, and chunks one after
-// the other.
+// Only the chunk size determines the order in which dW's rows are summed: each chunk from zero, and chunks in
+// order.
 TEST(a_chunk_of_any_size_is_one_sum_of_dw) {
   NEEDS_DEVICE;
   for (const bool tied : {false, true}) {

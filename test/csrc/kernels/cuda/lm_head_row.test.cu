@@ -1,6 +1,6 @@
-// The noise of a key: the CPU's bits, and f64's values.
-// Mutants tried: u itself instead of its distance from 1, killed by both; nine rounds of Philox (bits); signs by
-// negation, which makes -0 of the last word's 0 (ends).
+// The sampling noise of a key has the CPU's bits, and f64's values within f32 precision. Mutants tried: u
+// itself instead of its distance from 1, killed by both tests; nine rounds of Philox (bits); negation instead
+// of subtraction, which gives -0 for the last word (ends).
 #include "kernels/cuda/lm_head_row.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -48,7 +48,7 @@ TEST(noise_has_the_cpu_s_bits) {
   EXPECT_TRUE(same_bits(out.download().data(), expected.data(), n));
 }
 
-// 2^-32 relative in u becomes as much in E; f32 logs are good to 3e-7. log 0 counts as -88.
+// A relative error of 2^-32 in u gives as much in E; f32 logarithms have errors of 3e-7. log 0 counts as -88.
 TEST(noise_is_precise_at_both_ends) {
   NEEDS_DEVICE;
   const std::vector<uint32_t> words = {0u, 1u, 2u, 1000u, 0x7fffffffu, 0xbfffffffu, 0xc0000000u, 0xc0000100u,

@@ -1,14 +1,15 @@
-// The sampler on the device: the same bits as the statistics pass, the CPU's tokens, and truncation by sorting in f64.
+// Sampling on the device: the bits of the statistics pass, the CPU's tokens, and truncation compared with
+// sorting in f64.
 //
-// Mutants tried, each killed by the test named: the words of the next block, nine rounds, halves of the seed or attempt
-// and problem swapped (tokens_are_those_of_the_cpu); ties to the higher id within a lane and between lanes, noise for a
-// greedy row (greedy); rows of another tile height in one part (bits_of_the_statistics_pass); params or keys of the
-// first chunk, logits of one tile over another's (chunks, truncation_keeps); count or mass compared strictly, ties to
-// higher ids, all ties kept (ties_at_a_cut); the crossing token left out, mass of the whole row after top-k, min-p left
-// out, the larger of two sets, what lies above not carried on, keys without their sign, a missing barrier after zeroing,
-// after a digit, in the warp that chooses it, before the last merge (truncation); log-prob of what was kept
-// (bits_of_the_statistics_pass). That a row that is not finite looks for no cut is not observable: its log-prob is NaN
-// either way.
+// Mutants tried, each killed by the test named: the next block's words, nine rounds, halves of the seed or
+// attempt and problem exchanged (tokens_are_those_of_the_cpu); ties to the higher id within a lane or between
+// lanes, noise for a greedy row (greedy); rows of another tile height computed in one part
+// (bits_of_the_statistics_pass); the first chunk's params or keys used for all, logits of one tile stored
+// over another's (chunks, truncation_keeps); count or mass compared strictly, ties to higher ids, all ties
+// kept (ties_at_a_cut); the crossing token left out, mass of the whole row after top-k, min-p left out, the
+// larger of two sets, mass above not carried on, keys without sign, a barrier missing (truncation); log-prob
+// of the truncated distribution (bits_of_the_statistics_pass). Searching a cut for a non-finite row cannot be
+// detected: its log-prob is NaN either way.
 #include "each_way.h"
 #include "head.h"
 
@@ -47,7 +48,7 @@ Samples cpu_sample(const Head& m, const std::vector<SamplingParams>& params) {
   return out;
 }
 
-/// A head whose rows have the given logits, which are bf16 numbers: W is the identity.
+/// A head whose rows have the given logits, which must be bf16 numbers: W is the identity.
 Head with_logits(const std::vector<std::vector<float>>& logits) {
   const int64_t v = int64_t(logits[0].size()), c = (v + 7) / 8 * 8;
   Head m(int64_t(logits.size()), c, v, true);
@@ -58,8 +59,8 @@ Head with_logits(const std::vector<std::vector<float>>& logits) {
   return m;
 }
 
-/// The distribution after truncation by params, in f64, by sorting. *margin: how near the cut by mass or
-/// min-p is to another.
+/// The distribution after truncation, in f64, by sorting. *margin: how close the cut by mass or min-p is to
+/// another cut.
 std::vector<double> truth_of(const std::vector<double>& logits, const SamplingParams& params, double* margin = nullptr) {
   const size_t n = logits.size();
   std::vector<double> p(n);
@@ -109,7 +110,7 @@ std::vector<double> whole_of(const std::vector<double>& logits, const SamplingPa
   return truth_of(logits, {params.temperature, 0, 1.0f, 0.0f});
 }
 
-/// How far `token` is below the best token with p above 0, by tempered logit plus the noise of row r's key.
+/// How far `token`'s logit / temperature + noise of row r's key is below that of the best token with p > 0.
 double behind(const std::vector<double>& logits, const std::vector<double>& p, float temperature, int64_t r, int32_t token) {
   const auto noisy = [&](size_t v) {
     const uint32_t word = key_of(r).words(uint32_t(v / 4))[v % 4];
@@ -163,7 +164,7 @@ TEST(a_row_alone_has_the_bits_it_has_in_a_batch) {
   });
 }
 
-// Logits of one non-zero product are exact on both sides, and so is the noise: every token must agree.
+// Logits with one non-zero product are exact on CPU and device, and so is the noise: every token must agree.
 TEST(tokens_are_those_of_the_cpu) {
   NEEDS_DEVICE;
   std::vector<std::vector<float>> logits;
@@ -181,7 +182,8 @@ TEST(tokens_are_those_of_the_cpu) {
   }
 }
 
-// Padding far above or below the rest, masked in half of the rows: both sides draw the same.
+// Padding ids have logits far above or below the others, and are excluded in half of the rows: CPU and device
+// sample the same.
 TEST(tokens_of_a_padded_head_are_those_of_the_cpu) {
   NEEDS_DEVICE;
   std::vector<std::vector<float>> logits;
@@ -200,7 +202,8 @@ TEST(tokens_of_a_padded_head_are_those_of_the_cpu) {
   }
 }
 
-// Sums of many products differ in the last bits: a token may differ where the noise leaves the two within 1e-4.
+// Sums of many products differ in their last bits: a token may differ only if the two best noisy logits are
+// within 1e-4.
 TEST(tokens_of_long_sums_are_those_of_the_cpu_but_for_near_ties) {
   NEEDS_DEVICE;
   const Head m(40, 264, 230);
@@ -232,12 +235,14 @@ TEST(draws_follow_what_is_kept_and_report_the_whole_distribution) {
     for (size_t v = 0; v < p.size(); ++v) {
       if (p[v] > 0) chi2 += (seen[v] - double(n) * p[v]) * (seen[v] - double(n) * p[v]) / (double(n) * p[v]);
     }
-    // 12 degrees of freedom at most: 99.99 % lies below 39. The keys are fixed, so this cannot flicker.
+    // For at most 12 degrees of freedom 99.99 % of values are below 39. Keys are fixed, so the test cannot
+    // fail by chance.
     EXPECT_TRUE(chi2 < 39.0);
   }
 }
 
-// Logits in steps of 1/2 have many ties; every row has its own params. Which token wins shows what was kept.
+// Logits in steps of 1/2 have many ties; every row has its own params. The winning token shows which ids were
+// kept.
 TEST(truncation_keeps_the_set_that_sorting_keeps) {
   NEEDS_DEVICE;
   int checked = 0;
@@ -264,8 +269,8 @@ TEST(truncation_keeps_the_set_that_sorting_keeps) {
   EXPECT_TRUE(checked > 30);
 }
 
-// Keys that differ in their last digits only, and a vocabulary of several tiles: weights are all but equal, so a cut in
-// a wrong place lets another id win in some of the rows.
+// Keys that differ only in their last digits, and a vocabulary of several tiles: weights are almost equal, so
+// that a wrong cut lets another id win in some rows.
 TEST(truncation_tells_neighbouring_logits_apart) {
   NEEDS_DEVICE;
   Head m(24, 8, 900, false, 0.001f);
@@ -279,7 +284,7 @@ TEST(truncation_tells_neighbouring_logits_apart) {
     for (int64_t v = 0; v < m.vocabulary; ++v) logits.push_back(m.logit(r, v));
     const int32_t token = drawn.tokens[size_t(r)];
     EXPECT_NEAR(drawn.logprobs[size_t(r)], -std::log(900.0), 0.01);
-    // Rounding may move the cut by an id or two: those before it must be there, those after it must not.
+    // Rounding may move the cut by an id or two: ids before it must be kept, ids after it must not.
     const std::vector<double> p = truth_of(logits, params[size_t(r)]);
     const auto kept = size_t(std::count_if(p.begin(), p.end(), [](double x) { return x > 0; }));
     std::vector<double> sorted = logits, certain;
@@ -290,7 +295,8 @@ TEST(truncation_tells_neighbouring_logits_apart) {
   }
 }
 
-// Equal weights: masses are multiples of one, so the crossing is exact. Half of ten is five, the lowest ids.
+// Weights are equal and masses multiples of one, so that the crossing is exact. Half of ten is five: the
+// lowest ids.
 TEST(ties_at_a_cut_keep_the_lowest_ids) {
   NEEDS_DEVICE;
   std::vector<float> logits(300, -40.0f);
@@ -339,7 +345,7 @@ TEST(nan_and_infinity_show_in_their_row_only) {
   }
 }
 
-// There are more rows than one launch takes.
+// There are more rows than in one launch.
 TEST(chunks_of_rows_have_their_own_params_and_keys) {
   NEEDS_DEVICE;
   std::vector<std::vector<float>> logits(270, kLogits);

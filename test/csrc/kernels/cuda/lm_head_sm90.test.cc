@@ -1,20 +1,19 @@
-// The head's Hopper kernels against its portable ones: the same bits on the shim, which sums a step of 16 in
-// f64 whatever the instruction; everywhere a row has the same bits whatever tile it falls into.
-// lm_head.test.cc and lm_head_sample.test.cc test the values, with both kernels.
+// The head's Hopper kernels compared with its portable ones: they have the same bits in the host shim, which
+// sums a step of 16 in f64 for either instruction; on any device a row has the same bits in tiles of any
+// height. lm_head.test.cc and lm_head_sample.test.cc test the values, with both kernels.
 //
-// Mutants tried on fibers, each killed: one set of fragments; high parts first; sums never started anew,
-// promoted every 256, not added to those before, read without a wait; the last stage lost; a stage released
-// while its products run, never, by eight lanes a warp, by one group only; one product more in flight; either
-// fence left out; the parity of `empty`; bytes announced fewer; barriers not shown; more registers than there
-// are; the other group's weights, or its place in the tile; halves of a fragment or of the sums swapped; ids
-// in their own order in the fragments only; no swizzle; boxes of k, of outputs and of either kind of
-// transposed weights; rows of the first tile, the first step or without their pitch; ids cut off at the map's
-// edge; the portable kernel for 16 or for 64 rows. Of tiles one after the other: the finished tile's parity
-// never flipped; it is written before it was read, read before it was written, given back before it was read,
-// or lies among the stages; one warp less announces it; the groups' ring begins anew, or a stage of a
-// promotion is never released; a stage less is filled; rows and outputs of a tile exchanged; the first tile
-// only; the copying warp finishes tiles too; sums of the tile before kept. Not observable: both groups
-// calling the epilogue for the same rows.
+// Mutants tried in the shim, each killed: one set of fragments; parts in another order; sums not restarted,
+// promoted every 256 k, not added, or read without a wait; the last stage left out; a stage released while
+// its products run, never, by eight lanes of a warp, or by one group only; one product more in progress; a
+// fence left out; the parity of `empty`; too few bytes announced; barriers not made visible; too many
+// registers; the other group's weights or tile half; halves of a fragment or of sums exchanged; ids in order
+// only within fragments; no swizzle; wrong boxes of k, of outputs or of transposed weights; rows of the first
+// tile, of the first step or without their pitch; ids cut off at the map's edge; the portable kernel for 16
+// or 64 rows. For consecutive tiles: the finished tile's parity never flipped; it is written before it was
+// read, read before it was written, released before it was read, or lies in the stages' memory; one warp
+// fewer announces it; the ring restarted, or a stage never released; one stage fewer filled; rows and outputs
+// of a tile exchanged; only the first tile computed; the copying warp also runs the epilogue; the previous
+// tile's sums kept. Not detectable: both groups calling the epilogue for the same rows.
 #include "core/cuda/check.h"
 #include "each_way.h"
 #include "head.h"
@@ -39,7 +38,7 @@ void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_TRUE(same_bits(a.data(), b.data(), int64_t(a.size())));
 }
 
-/// All results of the head m, by the kernels that are in use.
+/// All results of the head m, by the kernels in use.
 struct Results {
   Head m;
   Gradient g;
@@ -65,7 +64,7 @@ struct Shape {
   int64_t rows, width, vocabulary, gap;
 };
 
-/// Expects equal results by both kernels, with f32 and with tied weights.
+/// Expects both kernels to have equal results, with f32 and with tied weights.
 void expect_same_by_both(const Shape& s) {
   for (const bool tied : {false, true}) {
     Head m(s.rows, s.width, s.vocabulary, tied);
@@ -89,25 +88,28 @@ void expect_same_by_both(const Shape& s) {
 TEST(on_the_shim_both_kernels_have_the_same_bits) {
   if (!on_shim()) SKIP("the shim only");
   EXPECT_TRUE(has_device() && kernels::cuda::has_wgmma());
-  // Tails of rows, k and outputs; more stages than the ring has, and sums of more than 512 k: in the logits, and in dh.
+  // Partial tiles of rows, k and outputs; more stages than in the ring, and sums over more than 512 k, in the
+  // logits and in dh.
   for (const Shape& s : {Shape{1, 8, 1, 0}, {17, 72, 130, 8}, {129, 40, 129, 0}, {2, 1096, 5, 16}, {3, 136, 530, 0}}) {
     expect_same_by_both(s);
   }
 }
 
-// The shim has two multiprocessors, so two blocks, or four of few rows, take all tiles; rings have 3 to 5 stages.
+// The shim has two multiprocessors, so that two blocks (four for few rows) process all tiles; rings have 3 to
+// 5 stages.
 TEST(blocks_take_tile_after_tile_wherever_their_ring_stands) {
   if (!on_shim()) SKIP("the shim only");
   EXPECT_EQ(::hone::cuda::device_attribute(cudaDevAttrMultiProcessorCount), 2);
-  // Tiles of one stage; rings that begin a tile at any of their stages; 3 and 2 tiles a block, one of which ends early.
+  // Tiles of one stage; tiles that begin at any stage of the ring; 3 and 2 tiles per block, one of which ends
+  // early.
   for (const Shape& s : {Shape{20, 40, 600, 0}, {140, 264, 300, 0}, {9, 200, 1100, 8}, {300, 128, 250, 0}}) {
     expect_same_by_both(s);
   }
 }
 
-// The promise behind tiles of 16, 64 and 128 rows: an element of m64n16k16 is that of m64n64k16 and of
-// m64n128k16. On the shim it holds by construction, so all that the test shows there is that no tile takes
-// another instruction: wgmma truncates here, mma.sync does not. A GPU has to show the rest.
+// The assumption behind tiles of 16, 64 and 128 rows: an element of m64n16k16 has the bits of m64n64k16 and
+// of m64n128k16. In the shim this holds by construction, so the test only shows there that no tile uses
+// another instruction: wgmma truncates here, mma.sync does not. Only a GPU can show the rest.
 TEST(a_row_has_the_same_bits_in_a_tile_of_any_height) {
   NEEDS_HOPPER;
   [[maybe_unused]] const Truncating here;

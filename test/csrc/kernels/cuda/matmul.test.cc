@@ -1,17 +1,17 @@
-// The CUDA products against the CPU op on the same bf16 values, by each of the kernels: on a GPU natively, elsewhere
-// on fibers, where the device says it is a Hopper.
+// CUDA's matrix products compared with the CPU op on the same bf16 values, by each of the kernels: on a GPU
+// or in the host shim, which reports a Hopper.
 //
-// Mutants tried on fibers, each killed: no barrier before a stage is read; a group of copies fewer waited for; no group
-// committed at the end; a stage filled while it is read; a row, a chunk and an element of the tails too many; fragments
-// of A or B in another order; the column of another warp; k cut by the number of rows; pieces not kept apart, the last
-// one lost, one missing, added backwards, each with the bias; the left neighbour's bias; y not added; dw overwritten;
-// a lane of dbias missing, or not waited for; a pair written beyond an odd edge; alignment not looked at; a strided
-// matrix packed as if its rows lay side by side. Of the Hopper kernel: either parity turned round, or never flipped;
-// either wait left out; no bytes announced, or fewer; a stage released early, never at the end of a tile, by every
-// lane, or for one group only; one product more in flight, no wait before sums are read or added up; no fence, no
-// commit; sums never or always started from zero; barriers not shown to the copy engine, or not waited for; another
-// swizzle, stride or leading offset; stages not at 1024 bytes; boxes of half the rows; rows of the other group; more
-// registers than there are; one side stopping after its first tile.
+// Mutants tried in the shim, each killed: no barrier before a stage is read; one group of copies fewer waited
+// for; no group committed at the end; a stage overwritten while it is read; one row, chunk or element too
+// many at a tail; fragments of A or B in another order; another warp's column; k divided by the number of
+// rows; pieces mixed up, the last one left out, one missing, or added in reverse, each with the bias; a
+// neighbour's bias; y not added; dw overwritten; a lane of dbias missing, or not waited for; a pair written
+// beyond an odd edge; alignment ignored; a strided matrix packed as a contiguous one. Of the Hopper kernel: a
+// parity inverted or never flipped; a wait left out; no or too few bytes announced; a stage released early,
+// never, by every lane, or for one group only; one product more in progress, no wait before sums are read or
+// added; no fence, no commit; sums never or always started from zero; barriers not made visible or not waited
+// for; another swizzle, stride or leading offset; stages not aligned to 1024 bytes; boxes of half the rows;
+// the other group's rows; too many registers; copying or multiplying stops after the first tile.
 #include "kernels/cuda/matmul.h"
 
 #include <algorithm>
@@ -34,11 +34,11 @@ TEST_SETUP { say_hopper(); }
 
 namespace {
 
-/// Rows of bf16 or f32 on the device, `stride` apart from `offset` on; everything between them is NaN.
+/// Rows of bf16 or f32 on the device, `stride` apart, beginning at `offset`; everything between them is NaN.
 struct Matrix {
   int64_t rows, columns, stride, offset;
   bool bf16;
-  std::vector<float> values;  // [rows, columns], rounded if bf16
+  std::vector<float> values;  // [rows, columns], rounded if the dtype is bf16
   DeviceArray<uint16_t> halves{0};
   DeviceArray<float> floats{0};
 
@@ -58,7 +58,7 @@ struct Matrix {
     v.row_stride = stride;
     return v;
   }
-  /// The matrix as it is now; fails the test if anything between the rows was written.
+  /// The matrix's current values; fails the test if anything between the rows was written.
   std::vector<float> download() const {
     const std::vector<float> memory = bf16 ? from_bf16(halves.download()) : floats.download();
     std::vector<float> out;
@@ -88,8 +88,9 @@ Arena& scratch() {
 
 struct Shape { int64_t m, n, k; };
 
-/// Both sums are of k products of size 1 in f32 with a rounding (or, in tensor cores, a truncation) per few terms:
-/// a walk of k steps, 8 for its tail, 2 for the size of the sum. A bf16 result adds half of its last place.
+/// Both sums have k products of size 1 in f32, rounded (or, in tensor cores, truncated) after every few
+/// terms: the error is a random walk of k steps; 8 covers its tail, 2 the size of the sum. A bf16 result adds
+/// half of its last place.
 double tolerance(int64_t k, double result, bool bf16) {
   return 8 * 6e-8 * 2 * double(std::max<int64_t>(k, 1)) + 1e-6 + (bf16 ? 0x1.02p-8 * std::fabs(result) : 0.0);
 }
@@ -100,7 +101,7 @@ struct Options {
 };
 
 void check_linear(Shape s, Options o) {
-  if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // wgmma refuses views that do not start at 16 bytes
+  if (kernels::cuda::uses_wgmma(s.n, s.k)) {  // wgmma requires views to be 16-byte aligned
     o.x_gap *= 8;
     o.x_shift *= 8;
   }
@@ -137,7 +138,7 @@ Options random_options(bool transposed) {
           odd ? random_int(1, 9) : 8 * random_int(0, 1), odd ? random_int(0, 7) : 0, random_int(0, 3)};
 }
 
-/// Numbers of rows at the edges of every tile.
+/// Numbers of rows around the edges of every tile.
 const std::vector<int64_t> kRowCounts{1, 2, 15, 16, 17, 63, 64, 65, 130, 256, 257};
 
 }  // namespace
@@ -146,7 +147,7 @@ TEST(linear_matches_the_cpu_op_at_every_edge_of_the_tiles) {
   NEEDS_DEVICE;
   each_way([] {
     for (const int64_t m : kRowCounts) {
-      const int64_t whole = random_int(0, 1) ? 8 : 1;  // in chunks of 16 bytes, or not
+      const int64_t whole = random_int(0, 1) ? 8 : 1;  // rows are whole chunks of 16 bytes, or not
       check_linear({m, whole * random_int(1, 140 / whole), whole * random_int(1, 100 / whole)}, random_options(false));
     }
   });
@@ -177,7 +178,7 @@ TEST(linear_of_nothing) {
   const Options plain{false, true, false, true};
   check_linear({0, 5, 8}, plain);
   check_linear({3, 0, 8}, plain);
-  check_linear({3, 5, 0}, plain);  // the bias alone
+  check_linear({3, 5, 0}, plain);  // k is 0: only the bias
 }
 
 TEST(a_row_has_the_same_bits_alone_and_in_every_batch) {
@@ -218,8 +219,8 @@ TEST(the_order_of_a_sum_does_not_depend_on_how_the_weights_lie) {
   EXPECT_TRUE(same_bits(straight.download().data(), across.download().data(), m * n));
 }
 
-// The shim sums a step of 16 in f64 whatever the instruction: only the order, or a faulty pipeline, can
-// differ.
+// The shim sums a step of 16 in f64 for either instruction, so that only the order of sums, or a pipeline
+// fault, could make results differ.
 TEST(on_the_shim_both_kernels_have_the_same_bits) {
   if (!on_shim()) SKIP("the shim only");
   const auto by_both = [](int64_t rows, int64_t columns, const auto& product) {
@@ -232,8 +233,8 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
     EXPECT_EQ(int(got.size()), 2);
     EXPECT_TRUE(same_bits(got.front().data(), got.back().data(), rows * columns));
   };
-  // Every kind of tile, and more tiles than persistent blocks, of which two processors run two, or four small
-  // ones.
+  // Every kind of tile, and more tiles than persistent blocks; two multiprocessors run two blocks, or four
+  // small ones.
   for (const Shape s : {Shape{140, 264, 136}, {260, 136, 1096}, {70, 136, 1096}}) {
     const Matrix x = random_matrix(s.m, s.k, true), w = random_matrix(s.n, s.k, true), dy = random_matrix(s.m, s.n, true);
     by_both(s.m, s.n, [&](const TensorView& y) {
@@ -248,8 +249,8 @@ TEST(on_the_shim_both_kernels_have_the_same_bits) {
 TEST(bias_and_what_was_there_are_added_to_the_bare_sum_in_f32_and_rounded_once) {
   NEEDS_DEVICE;
   each_way([] {
-    // Whole tiles and edges on both sides, odd columns, pieces that are added up; pairs of values that may be
-    // written at once, and pairs that may not.
+    // Whole tiles and edges on both sides, odd columns, pieces that are added; pairs of values that can be
+    // stored at once, and pairs that cannot.
     for (const Shape& s : {Shape{140, 136, 40}, {70, 41, 40}, {3, 136, 1024}}) {
       const Matrix x = random_matrix(s.m, s.k, true), w = random_matrix(s.n, s.k, true);
       const Matrix bare(s.m, s.n, false, poison(s.m * s.n));
@@ -338,8 +339,9 @@ TEST(what_a_device_cannot_do_is_refused) {
   wide.storage = DType::kF32;
   EXPECT_THROWS(linear(stream, {x.view(), wide, {}, y.view(), false, &scratch()}), Code::kShape);
   EXPECT_THROWS(linear(stream, {master.view(), packed(w, false), {}, y.view(), false, &scratch()}), Code::kShape);
-  kernels::cuda::force_portable(true);  // on a Hopper a cluster adds up the pieces
-  EXPECT_THROWS(linear(stream, {x.view(), packed(w, false), {}, y.view()}), Code::kInternal);  // pieces, no scratch
+  kernels::cuda::force_portable(true);  // a Hopper's cluster would add the pieces without scratch
+  // pieces need scratch, and there is none
+  EXPECT_THROWS(linear(stream, {x.view(), packed(w, false), {}, y.view()}), Code::kInternal);
   kernels::cuda::force_portable(false);
   EXPECT_THROWS(pack_matrix(stream, {master.view(), false, {8, 1024, DType::kBF16, w.view().data, true}}),
                 Code::kUnsupported);

@@ -1,6 +1,6 @@
-// How products are cut up, and the byte layouts of Hopper's operands against the PTX ISA, CuTe and Triton.
-// Mutants of the layouts tried, each killed: offsets exchanged or halved, the mode 2, an address not cut to 18 bits, steps of
-// 8 or 32 k.
+// How products are divided into pieces and tiles, and the byte layouts of Hopper's operands, compared with
+// the PTX ISA, CuTe and Triton. Mutants of the layouts tried, each killed: offsets exchanged or halved;
+// swizzle mode 2; an address not cut to 18 bits; steps of 8 or 32 k.
 #include "kernels/cuda/matmul_plan.h"
 
 #include <set>
@@ -15,21 +15,22 @@ using namespace hone::test;
 
 namespace {
 
-/// A wgmma operand as the PTX ISA says hardware walks it, for the 128-byte swizzle, in 16-byte units:
-/// depth inside ((8, m), (1, 2)) : ((8, SBO), (-, 1)); lines inside ((8, m), (8, 2)) : ((1, LBO), (8, SBO)).
-/// The address is then swizzled. k counts within one instruction, [0, 16).
+/// Byte of a wgmma operand as the PTX ISA describes it for the 128-byte swizzle, in 16-byte units: k
+/// contiguous ((8, m), (1, 2)) : ((8, SBO), (-, 1)); lines contiguous ((8, m), (8, 2)) : ((1, LBO), (8,
+/// SBO)). The address is then swizzled. k counts within one instruction, [0, 16).
 uint32_t hardware_byte(uint64_t descriptor, bool lines_inside, uint32_t line, uint32_t k) {
   const auto field = [&](int bit) { return uint32_t(descriptor >> bit & 0x3fff) << 4; };
   const uint32_t start = field(0), leading = field(16), stride = field(32);
   EXPECT_EQ(descriptor >> 62, uint64_t(1));       // 128-byte swizzle
-  EXPECT_EQ(descriptor >> 49 & 7, uint64_t(0));   // patterns start at 1024 bytes: no base offset
+  // patterns start at multiples of 1024 bytes, so there is no base offset
+  EXPECT_EQ(descriptor >> 49 & 7, uint64_t(0));
   const uint32_t byte = lines_inside ? start + line / 64 * leading + line % 64 * 2 + k / 8 * stride + k % 8 * 128
                                      : start + line / 8 * stride + line % 8 * 128 + k * 2;
   return swizzle128(byte);
 }
 
-/// Where the copy engine puts element (line, k) of an operand of `lines` lines at `base`: box after box, rows of 128
-/// bytes, 16-byte chunk c of row r at c ^ (r % 8).
+/// Where the copy engine (TMA) writes element (line, k) of an operand of `lines` lines at `base`: box after
+/// box, rows of 128 bytes, 16-byte chunk c of row r at c ^ (r % 8).
 uint32_t copied_byte(uint32_t base, bool lines_inside, uint32_t line, uint32_t k) {
   const uint32_t box = lines_inside ? line / 64 : 0, row = lines_inside ? k : line, inner = lines_inside ? line % 64 : k;
   return base + box * 64 * 128 + row * 128 + ((inner / 8) ^ (row % 8)) * 16 + inner % 8 * 2;
@@ -40,7 +41,7 @@ uint32_t copied_byte(uint32_t base, bool lines_inside, uint32_t line, uint32_t k
 TEST(wgmma_reads_every_element_where_the_copy_engine_put_it) {
   for (const bool lines_inside : {false, true}) {
     for (const uint32_t base : {0u, 1024u, 49152u, 196608u}) {
-      for (uint32_t group = 0; group < 4; ++group) {  // an offset of 64 rows a group in A; B has none
+      for (uint32_t group = 0; group < 4; ++group) {  // A has an offset of 64 rows per group; B has none
         const uint32_t first = group * 64, origin = base + hopper_byte(lines_inside, first, 0);
         int wrong = 0;
         for (uint32_t k = 0; k < kHopperDepth; ++k) {
@@ -56,9 +57,10 @@ TEST(wgmma_reads_every_element_where_the_copy_engine_put_it) {
   }
 }
 
-// Facts from two witnesses that have run: CuTe's canonical layouts ((8, m), (8, 2)) : ((8, SBO), (1, -)) and ((8, m), (8, k))
-// : ((1, LBO), (8, SBO)) of 16 bytes, with its value 1 where the leading offset is unused, and what Triton 3.8 puts into
-// the PTX of tl.dot for sm_90, operands copied by tensor descriptors (it says 0 where that is unused).
+// Facts from two implementations that have run on Hopper: CuTe's canonical layouts ((8, m), (8, 2)) : ((8,
+// SBO), (1, -)) and ((8, m), (8, k)) : ((1, LBO), (8, SBO)) of 16 bytes, with its value 1 where the leading
+// offset is unused, and what Triton 3.8 writes in the PTX of tl.dot for sm_90 with operands copied by tensor
+// descriptors (it writes 0 where that is unused).
 TEST(descriptors_and_their_steps_are_those_of_cute_and_triton) {
   const uint64_t unused = uint64_t(1) << 16;
   EXPECT_EQ(hopper_descriptor(false, 0), 0x4000004000000000 | unused);
@@ -68,7 +70,8 @@ TEST(descriptors_and_their_steps_are_those_of_cute_and_triton) {
     EXPECT_EQ(hopper_descriptor(true, i * hopper_step(true)), 0x4000004002000000 + 128 * uint64_t(i));
   }
   EXPECT_EQ(hopper_byte(true, 64, 0), 16u * 512);  // Triton's boxes of 64 columns
-  EXPECT_EQ(hopper_descriptor(false, 0x7fff0) & 0xffff, uint64_t(0x3fff));  // no bit of an address beyond 18
+  // only the lowest 18 bits of an address are used
+  EXPECT_EQ(hopper_descriptor(false, 0x7fff0) & 0xffff, uint64_t(0x3fff));
   EXPECT_EQ(hopper_descriptor(true, 0x12340) & 0xffff, uint64_t(0x1234));
 }
 
@@ -82,7 +85,7 @@ TEST(eight_rows_of_a_fragment_lie_in_different_banks) {
     EXPECT_EQ(*all.rbegin(), 64 * chunks - 1);
     for (int first = 0; first < 64; first += 8) {
       for (int chunk = 0; chunk < chunks; ++chunk) {
-        std::set<int> banks;  // of four words each
+        std::set<int> banks;  // of four 4-byte words each
         for (int row = first; row < first + 8; ++row) banks.insert(swizzled(row, chunk, chunks) % 8);
         EXPECT_EQ(int(banks.size()), 8);
       }

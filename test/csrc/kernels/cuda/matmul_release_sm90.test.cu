@@ -1,6 +1,6 @@
-// Which of a release's machine codes a device takes: the products of this program are compiled for sm_80,
-// sm_90a and as PTX of compute_90 (CMakeLists.txt), unlike those of a build for one GPU. On anything but 9.0a
-// the body of a Hopper kernel is a trap, so that a wrong choice cannot pass.
+// Which machine code of a release build a device uses: the products of this program are compiled for sm_80,
+// sm_90a and as PTX of compute_90 (CMakeLists.txt), unlike those of a build for one GPU. On any device but
+// 9.0a the body of a Hopper kernel is a trap, so that a wrong choice cannot pass.
 #include "core/cuda/launch.cuh"
 #include "device.h"
 #include "kernels/cuda/matmul.h"
@@ -19,7 +19,7 @@ namespace {
 TEST_SETUP { cuda_shim::set_capability(9); }
 #endif
 
-/// 1 if this is the code for sm_90a.
+/// Writes 1 if this is the code for sm_90a.
 __global__ void which_kernel(int* out) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   *out = 1;

@@ -1,9 +1,11 @@
-// What a device alone can decide about the products: a row's bits at every number of rows and an element's in every column,
-// rings that go round over many tiles of a persistent block, where sums are truncated, and how far wgmma and mma.sync part.
-// On fibers the same cases run on small matrices.
+// Properties of matrix products that only a real Hopper GPU can show: that a row has the same bits for any
+// number of rows, and an element in any column; that rings work over many tiles of a persistent block; where
+// sums are truncated; and how much wgmma and mma.sync differ. The host shim runs the same cases on small
+// matrices.
 //
-// Mutants tried on fibers, each killed: k cut by the number of rows; a ring's parity never flipped; a persistent block that
-// stores its first tile again; the shim's wgmma truncating at 256 columns only, or with one column that rounds up.
+// Mutants tried in the shim, each killed: k divided by the number of rows; a ring's parity never flipped; a
+// persistent block that stores its first tile again; wgmma truncating at 256 columns only, or rounding one
+// column up.
 #include "apart.h"
 #include "each_way.h"
 
@@ -27,7 +29,7 @@ Arena& scratch() {
   return arena;
 }
 
-/// A bf16 matrix, on the host and on the device.
+/// A bf16 matrix on the host and on the device.
 struct Matrix {
   int64_t rows, columns;
   std::vector<float> values;
@@ -46,7 +48,7 @@ struct Matrix {
 };
 
 Matrix random_matrix(int64_t rows, int64_t columns) { return {rows, columns, random_floats(rows * columns)}; }
-/// Integers so small that no sum of this file needs more than 24 bits: exact whatever the order and the
+/// Integers so small that no sum in this file needs more than 24 bits: results are exact for any order and
 /// rounding.
 Matrix integers(int64_t rows, int64_t columns) {
   std::vector<float> values(size_t(rows * columns));
@@ -70,7 +72,7 @@ void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
   EXPECT_TRUE(a.size() == b.size() && same_bits(a.data(), b.data(), int64_t(a.size())));
 }
 
-/// Compares elements all over y [rows, columns] with f64 sums of `depth` products, which `product` gives.
+/// Compares elements from all of y [rows, columns] with f64 sums of `depth` products, which `product` gives.
 template <class Product>
 void expect_sums(const std::vector<float>& y, int64_t columns, int64_t depth, double slack, const Product& product) {
   int64_t wrong = 0;
@@ -85,7 +87,8 @@ void expect_sums(const std::vector<float>& y, int64_t columns, int64_t depth, do
 
 }  // namespace
 
-// k = 1536 is cut in two pieces (tiles of 64 x 128, and 128 x 128 that walk both), k = 960 is one (64 x 128, 128 x 256).
+// k = 1536 is divided into two pieces (tiles of 64 x 128, and of 128 x 128 that compute both), k = 960 is one
+// piece (64 x 128, 128 x 256).
 TEST(a_row_has_the_same_bits_at_every_number_of_rows_and_an_element_in_every_column) {
   NEEDS_HOPPER;
   const int64_t n = on_shim() ? 136 : 520, most = on_shim() ? 260 : 300;
@@ -99,7 +102,7 @@ TEST(a_row_has_the_same_bits_at_every_number_of_rows_and_an_element_in_every_col
       const std::vector<float> some = forward(x.view(first, m), w.weights());
       expect_same(some, {all.begin() + first * n, all.begin() + (first + m) * n});
     }
-    const int64_t turn = n - 72;  // an element moves to another column of another tile
+    const int64_t turn = n - 72;  // moves an element to another column of another tile
     std::vector<float> turned(w.values.begin() + turn * k, w.values.end());
     turned.insert(turned.end(), w.values.begin(), w.values.begin() + turn * k);
     const Matrix other(n, k, turned);
@@ -114,8 +117,8 @@ TEST(a_row_has_the_same_bits_at_every_number_of_rows_and_an_element_in_every_col
   }
 }
 
-// On 132 multiprocessors 160 tiles of 128 x 256: blocks take a second tile, and rings of four stages are in their middle
-// when it starts.
+// On 132 multiprocessors 160 tiles of 128 x 256: blocks process a second tile, and start it in the middle of
+// their rings of four stages.
 TEST(rings_of_persistent_blocks_are_exact_on_integers_over_many_tiles) {
   NEEDS_HOPPER;
   const int64_t m = on_shim() ? 260 : 640, n = on_shim() ? 264 : 8192, k = on_shim() ? 328 : 576;
@@ -139,10 +142,11 @@ TEST(rings_of_persistent_blocks_are_exact_on_integers_over_many_tiles) {
   });
 }
 
-// 1 + 1.5 2^-24 is nearer to 1 + 2^-23 than to 1. The docs take wgmma and mma.sync to truncate: which does is noted.
+// 1 + 1.5 2^-24 is nearer to 1 + 2^-23 than to 1. By their documentation wgmma and mma.sync truncate; the
+// test prints what each does.
 TEST(a_sum_is_truncated_or_rounded_the_same_for_both_signs) {
   NEEDS_HOPPER;
-  const auto measure = [](int64_t second) {  // the place of the small term among 128 k
+  const auto measure = [](int64_t second) {  // second: index of the small term among 128 k
     std::vector<float> row(128), weights(8 * 128);
     row[0] = 1.0f, row[size_t(second)] = 0x1p-12f;
     weights[0] = 1.0f, weights[size_t(second)] = 0x1.8p-12f;
@@ -160,7 +164,7 @@ TEST(a_sum_is_truncated_or_rounded_the_same_for_both_signs) {
       note(name + ", a term " + where + " (" + show(second) + "): " + (measure(second) ? "truncated" : "rounded"));
     }
   });
-#ifdef HONE_CUDA_SHIM  // so that the case can tell the two
+#ifdef HONE_CUDA_SHIM  // makes wgmma truncate, so that the test can tell it from mma.sync
   EXPECT_TRUE(!measure(16));
   cuda_shim::truncate_products(true);
   EXPECT_TRUE(measure(16));
@@ -168,7 +172,8 @@ TEST(a_sum_is_truncated_or_rounded_the_same_for_both_signs) {
 #endif
 }
 
-// If all bits were equal, `deterministic` would cost nothing. A device only notes how many are.
+// If all bits were equal, `deterministic` would cost nothing. On a GPU the test only prints how many are
+// equal.
 TEST(wgmma_and_mma_sync_agree_and_their_bits_are_noted) {
   NEEDS_HOPPER;
   struct Shape { int64_t m, n, k; };

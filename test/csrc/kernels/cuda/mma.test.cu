@@ -1,4 +1,5 @@
-// ldmatrix and mma.sync: the fragment layouts of mma.cuh, by a product that any misplaced element changes.
+// ldmatrix and mma.sync: the fragment layouts of mma.cuh, tested by a product that any misplaced element
+// would change.
 #include "kernels/cuda/mma.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -12,7 +13,7 @@ using namespace hone::test;
 
 namespace {
 
-/// c [16, 8] += a [16, 16] b; b is [8, 16] (column major) or, transposed, [16, 8].
+/// c [16, 8] += a [16, 16] b; b is stored as [8, 16] (column major) or, if Transposed, as [16, 8].
 template <bool Transposed>
 __global__ void tile_kernel(const uint16_t* a, const uint16_t* b, float* c) {
   __shared__ __align__(16) uint16_t tile_a[16][16];

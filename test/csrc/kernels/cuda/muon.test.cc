@@ -1,7 +1,9 @@
-// Muon on a device against the CPU op: momentum to the bit, the update within the rounding of its products to bf16.
+// Muon on a device compared with the CPU op: momentum to the bit, the update within the rounding of its
+// products to bf16.
 //
-// Mutants tried, all killed: no Nesterov term; a X from the rounded X (low rank); NaN into the momentum or the weights;
-// Gram matrix not zeroed; gain without its floor of 1; either clip factor left out; no decay; no scratch for pieces.
+// Mutants tried, all killed: no Nesterov term; a X from the rounded X (low rank); NaN written to momentum or
+// weights; Gram matrix not zeroed; gain without its lower limit of 1; either clip factor left out; no decay;
+// no scratch for pieces.
 #include <tuple>
 
 #include "device.h"
@@ -22,7 +24,8 @@ struct MuonState {
   std::vector<float> param, buffer, grad;
 };
 
-/// A random state; if `rank` is given, with a gradient of that rank and no momentum yet, as in a first step.
+/// A random state. If `rank` is given, the gradient has that rank and there is no momentum yet, as in a first
+/// step.
 MuonState muon_state(int64_t rows, int64_t columns, int64_t rank = 0) {
   const int64_t n = rows * columns;
   MuonState s{rows, columns, random_floats(n), random_floats(n), random_floats(n)};
@@ -40,7 +43,7 @@ MuonState muon_state(int64_t rows, int64_t columns, int64_t rank = 0) {
 struct MuonOutcome {
   std::vector<float> param, buffer;
   double change;
-  std::vector<uint16_t> rounded{};  // on the device: the packed copy, 0xffff where nothing was written
+  std::vector<uint16_t> rounded{};  // on the device: the packed copy; 0xffff where nothing was written
 };
 
 MuonArgs muon_arguments() {
@@ -86,13 +89,15 @@ double update_error(const std::vector<float>& a, const std::vector<float>& b, co
 
 }  // namespace
 
-// A step rounds G twice, P and X once, relative to 2^-9 / sqrt(3) rms: with |b| = 4.8 and c = 2 that moves the singular
-// values of X by 1.2 % rms; five steps with slopes of the polynomial about 1 make it 3 % of the update, and never 6 %.
-// What the gradient has no part in stays 0: its rounding reaches X through P alone, which is as low in rank.
+// A step rounds G twice, P and X once, by 2^-9 / sqrt(3) rms each: with |b| = 4.8 and c = 2 that changes the
+// singular values of X by 1.2 % rms; five steps, in which the polynomial's slope is about 1, make it 3 % of
+// the update, and never 6 %. Directions in which the gradient is 0 stay 0: rounding reaches X only through P,
+// whose rank is as low.
 TEST(muon_is_the_cpus_within_the_rounding_of_its_products) {
   NEEDS_DEVICE;
   const std::tuple<int64_t, int64_t, int64_t> shapes[] = {{40, 1, 0},  {24, 70, 0}, {70, 23, 0},
-                                                          {40, 40, 3}, {48, 24, 2}, {8, 1160, 0}};  // k in pieces
+                                                          // k is divided into pieces
+                                                          {40, 40, 3}, {48, 24, 2}, {8, 1160, 0}};
   for (const auto& [rows, columns, rank] : shapes) {
     const MuonState state = muon_state(rows, columns, rank);
     const MuonOutcome wanted = muon_on_cpu(state, 0.5f), got = muon_on_device(state, 0.5f);
@@ -118,7 +123,7 @@ TEST(muon_with_a_scale_that_is_nan_changes_nothing_and_a_zero_gradient_no_weight
   MuonState still = state;
   still.buffer.assign(still.buffer.size(), 0.0f), still.grad = still.buffer;
   const MuonOutcome wanted = muon_on_cpu(still, 1.0f), got = muon_on_device(still, 1.0f);
-  EXPECT_TRUE(got.param == wanted.param);  // weights only decay
+  EXPECT_TRUE(got.param == wanted.param);  // the weights only decay
 }
 
 TEST(muon_without_scratch_is_refused) {

@@ -1,8 +1,8 @@
-// AdamW and the norms on a device. No multiplication is contracted on either side and square root and division are
-// exact, so parameters and moments are the CPU's bits; sums in f64 differ by their order only.
+// AdamW and gradient norms on a device. Neither CPU nor GPU contracts multiplications, and square root and
+// division are exact, so parameters and moments have the CPU's bits; f64 sums differ only by their order.
 //
-// Mutants tried, all killed: the last strip's end not bounded in the sum of squares (AddressSanitizer); a NaN scale not
-// looked at (skips); a norm that is not finite not looked at; the barrier of block_sum removed (sums); bias correction
+// Mutants tried, all killed: the last strip's end not bounded in the sum of squares (AddressSanitizer); a NaN
+// scale ignored (skips); a non-finite norm ignored; the barrier of block_sum removed (sums); bias correction
 // of v left out (bits); changes counted beyond the end (bits, eps 0).
 #include "kernels/optimizer.h"
 
@@ -40,7 +40,7 @@ AdamWArgs arguments(int64_t step, float eps = 1e-8f) {
 struct Outcome {
   std::vector<float> param, m, v;
   double change;
-  std::vector<uint16_t> rounded{};  // on the device: the packed copy, 0xffff where nothing was written
+  std::vector<uint16_t> rounded{};  // on the device: the packed copy; 0xffff where nothing was written
 };
 
 Outcome on_cpu(State s, AdamWArgs a, float scale) {
@@ -129,7 +129,7 @@ TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
   AdamWArgs a = arguments(1);
   a.param = param.view(DType::kF32, {n}), a.m = m.view(DType::kF32, {n}), a.v = v.view(DType::kF32, {n});
   a.grad = grad.view(DType::kF32, {n});
-  a.packed = f32(packed.data() + 1, {n});  // does not start at 16 bytes
+  a.packed = f32(packed.data() + 1, {n});  // not 16-byte aligned
   adamw(device_stream(), a);
   std::vector<float> wanted = param.download(), got = packed.download();
   EXPECT_TRUE(std::isnan(got[0]));
@@ -144,8 +144,8 @@ TEST(a_packed_copy_is_f32_where_it_is_wanted_and_any_address_will_do) {
 
 namespace {
 
-/// Computes on the device the sum of squares of x, then of 2 x plus that of x, and the clip factor of both
-/// totals.
+/// On the device, computes the sum of squares of x, then that of 2 x plus that of x, and the clip factor for
+/// both totals.
 float scale_on_device(const std::vector<float>& x, double clip, double& total) {
   const auto n = int64_t(x.size());
   std::vector<float> twice = x;

@@ -1,4 +1,4 @@
-// Sums in order with the CPU's bits, and squares of blocks within the order of f64 sums.
+// Ordered sums of parts have the CPU's bits; sums of squares per block agree up to the order of f64 sums.
 #include "kernels/parts.h"
 
 #include "device.h"
@@ -13,7 +13,7 @@ TEST(parts_are_added_with_the_bits_of_the_cpu) {
   NEEDS_DEVICE;
   for (const int64_t n : {1, 8, 4099}) {
     for (const int64_t count : {1, 3}) {
-      for (const int64_t gap : {0, 4, 5}) {  // rows begin on a vector's boundary, or not
+      for (const int64_t gap : {0, 4, 5}) {  // rows are aligned to vectors, or not
         const int64_t stride = n + gap;
         const std::vector<float> parts = random_floats(count * stride), before = random_floats(n);
         std::vector<float> wanted = before;
@@ -39,7 +39,7 @@ TEST(squares_of_blocks_are_the_cpus_and_depend_on_the_block_alone) {
     block_squares(device_stream(), {.x = dx.view(DType::kF32, {n}), .from = other, .squares = squares.view(DType::kF64, {3})});
     const std::vector<double> got = squares.download();
     for (size_t b = 0; b < 3; ++b) EXPECT_NEAR(got[b], wanted[b], 1e-13 * wanted[b]);
-    // The last block alone, as on a rank that owns no other.
+    // The last block alone, as on a rank that owns no other block.
     const auto tail = [&](TensorView view) { return TensorView(view.as<float>() + 2 * kSquaresBlock, DType::kF32, {21}); };
     block_squares(device_stream(), {.x = tail(dx.view(DType::kF32, {n})), .from = differs ? tail(other) : TensorView{},
                                     .squares = last.view(DType::kF64, {1})});

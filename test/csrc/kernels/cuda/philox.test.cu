@@ -1,4 +1,4 @@
-// Philox's words on a device against those of core/philox.h, which is tested with the published vectors.
+// Philox on a device, compared with core/philox.h, which is tested with the published vectors.
 #include "kernels/cuda/philox.cuh"
 
 #include "core/cuda/launch.cuh"

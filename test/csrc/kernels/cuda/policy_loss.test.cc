@@ -1,5 +1,6 @@
-// The objectives on the device against the CPU op: the formulas are shared (kernels/policy_loss_terms.h) and proved there;
-// here it is tested how a block walks its sequence and adds up.
+// The policy objectives on the device, compared with the CPU op. Both share the formulas
+// (kernels/policy_loss_terms.h), which are tested there; this file tests how a thread block iterates over its
+// sequence and sums.
 #include "kernels/policy_loss.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ struct Outputs {
   std::vector<float> weights;
 };
 
-/// Sequences longer than a block, empty, fully masked and of one token; ratios near 1.
+/// Sequences longer than a thread block, empty, fully masked and of one token; ratios near 1.
 struct Batch {
   PolicyLossArgs args;
   bool weighted = false;  // tokens have weights
@@ -54,7 +55,7 @@ struct Batch {
     for (int64_t t = 0; t < T; ++t) mask.push_back(uint8_t(t % 5 != 1));
     if (S > 2) std::fill(mask.begin() + starts[2], mask.begin() + starts[3], uint8_t(0));
   }
-  /// Whether the batch is supervised and has none of the arrays that only policies have.
+  /// Whether the batch is supervised and lacks the arrays that only policy objectives have.
   bool bare() const { return args.objective == Objective::kSupervised && behavior.empty(); }
   bool corrected() const { return args.correction != Correction::kNone; }
   int64_t tokens() const { return starts.back(); }
@@ -118,8 +119,9 @@ struct Batch {
   }
 };
 
-/// Sums in another order, and other libraries' exp, differ in the last bits of f64: an f32 output by one ulp at most,
-/// but for coefficients that are differences (a, with its KL term), which are compared with the larger term's scale.
+/// Sums in another order, and other libraries' exp, differ in the last bits of f64: an f32 output by at most
+/// one ulp, except for coefficients that are differences (a, with its KL term), whose error is relative to
+/// the larger term.
 void expect_equal(const Outputs& got, const Outputs& expected, double scale) {
   EXPECT_TRUE(got.clipped == expected.clipped);
   for (size_t t = 0; t < expected.a.size(); ++t) {

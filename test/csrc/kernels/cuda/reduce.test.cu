@@ -1,4 +1,4 @@
-// Warp and block reductions: values, the same bits in every thread, and the same tree every time.
+// Warp and block reductions: their values, equal bits in every thread, and a fixed tree.
 #include "kernels/cuda/reduce.cuh"
 
 #include "core/cuda/launch.cuh"
@@ -22,7 +22,7 @@ __global__ void reduce_kernel(const float* in, float* sums, double* wide) {
 
 constexpr int kResults = 12;
 
-/// What each lane gets from every kind of exchange; out [kResults, 32].
+/// What each lane gets from every kind of warp exchange; out [kResults, 32].
 __global__ void exchange_kernel(int* out) {
   const int lane = threadIdx.x, mine = lane * lane + 3;
   const unsigned all = kFullWarp, half = lane < 16 ? 0x0000ffffu : 0xffff0000u;
@@ -41,7 +41,7 @@ __global__ void exchange_kernel(int* out) {
   for (int i = 0; i < kResults; ++i) out[32 * i + lane] = results[i];
 }
 
-/// exchange_kernel's results by the definitions in the CUDA programming guide.
+/// The expected results of exchange_kernel, by the definitions in the CUDA programming guide.
 std::vector<int> exchanges() {
   std::vector<int> out(32 * kResults);
   const auto value = [](int lane) { return lane * lane + 3; };
@@ -66,7 +66,7 @@ std::vector<int> exchanges() {
   return out;
 }
 
-/// The tree of block_sum, written out: strides 16 to 1 within 32 values, then over the warps' sums.
+/// The tree of block_sum: strides 16 to 1 within 32 values, then over the warps' sums.
 float tree(std::vector<float> v) {
   v.resize(32, 0.0f);
   for (size_t stride = 16; stride > 0; stride /= 2) {

@@ -1,9 +1,10 @@
-// RMS norm on a device against the CPU op fed with the same bf16 values.
+// RMS norm on a device, compared with the CPU op on the same bf16 values.
 //
-// The CPU op's own error is 1e-6 (rms_norm.test.cc); here every output is rounded once to bf16 besides.
-// Mutants tried, all killed: no barrier in block_sum (matches, rows of a block); the last value of a tail not loaded
-// (matches, width 41); r^2 for r^3 (matches); the first strip left out of dweight (matches); accumulate ignored (added);
-// sums written beyond the width, rows read beyond the last strip, a head's columns taken by row (AddressSanitizer).
+// The CPU op's own error is 1e-6 (rms_norm.test.cc); here every output is also rounded once to bf16. Mutants
+// tried, all killed: no barrier in block_sum (matches, rows of a block); the last value of a tail not loaded
+// (matches, width 41); r^2 for r^3 (matches); the first strip left out of dweight (matches); accumulate
+// ignored (added); sums written beyond the width, rows read beyond the last strip, a head's columns taken by
+// row (AddressSanitizer).
 #include "kernels/rms_norm.h"
 
 #include "device.h"
@@ -20,8 +21,8 @@ namespace {
 struct Shape {
   int64_t rows, width, gap;
 };
-// A single value, tails, unaligned rows, more rows than a strip, the widest row that a warp takes, rows that
-// a block takes.
+// A single value, tails, unaligned rows, more rows than a strip, the widest row that a warp handles, rows
+// that a block handles.
 const Shape kShapes[] = {{1, 1, 0}, {3, 8, 8}, {70, 64, 16}, {5, 41, 3}, {33, 40, 4}, {2, 1024, 0}, {3, 1032, 8}, {35, 2053, 1}};
 
 struct Norm {
@@ -41,7 +42,7 @@ struct Norm {
     return with_stride(v.view(DType::kBF16, {shape.rows, shape.width}), stride());
   }
 
-  /// y, dx and dweight of the CPU op.
+  /// Computes y, dx and dweight by the CPU op.
   void reference(bool accumulate) {
     y = poison(size());
     dx = accumulate ? rounded_to_bf16(x) : poison(size());
@@ -84,7 +85,7 @@ TEST(rows_match_the_cpu_and_nothing_between_them_is_touched) {
     m.reference(false);
     const Result got = on_device(m, false);
     expect_rounded(got.y, m.y, 4e-6, "y");
-    // Sums of up to 2053 products of a few units.
+    // The slack covers sums of up to 2053 products of a few units.
     expect_rounded(got.dx, m.dx, 4e-5, "dx");
     for (int64_t i = 0; i < s.width; ++i) EXPECT_NEAR(got.dweight[size_t(i)], m.dweight[size_t(i)], 1e-4);
   }
@@ -93,7 +94,7 @@ TEST(rows_match_the_cpu_and_nothing_between_them_is_touched) {
 TEST(gradients_are_added_to_what_was_there) {
   NEEDS_DEVICE;
   for (const Shape& s : kShapes) {
-    if (s.gap == 1) continue;  // the gaps hold values here
+    if (s.gap == 1) continue;  // here the gaps between rows contain values
     Norm m(s);
     m.reference(true);
     expect_rounded(on_device(m, true).dx, m.dx, 4e-5, "dx");
@@ -118,8 +119,8 @@ TEST(a_row_alone_has_the_bits_it_has_among_others) {
 
 TEST(the_weight_gradient_of_many_strips_is_the_sum_in_f64) {
   NEEDS_DEVICE;
-  // There are more strips than one block adds up: a full block, and a second with a whole strip and a part of
-  // one.
+  // There are more strips than one block adds: a full block, and a second one with a whole and a partial
+  // strip.
   const int64_t rows = kernels::cuda::kNormFan * kernels::cuda::kNormStrip + 33;
   Norm m({rows, 8, 0});
   const DeviceArray<uint16_t> x(to_bf16(m.x)), dy(to_bf16(m.dy)), dx(m.size());
@@ -144,15 +145,15 @@ TEST(the_weight_gradient_of_many_strips_is_the_sum_in_f64) {
     const std::vector<float> got = dweight.download();
     if (run == 0) first = got;
     EXPECT_TRUE(got == first);
-    // The tolerance covers a chain of 32 terms in f32, the row's own factor, and a rounding or two at the
-    // end.
+    // The tolerance covers an f32 sum of 32 terms, the row's factor, and one or two roundings at the end.
     for (size_t c = 0; c < 8; ++c) EXPECT_NEAR(got[c], sum[c], 4e-7 * size[c] + 1.2e-7 * std::fabs(sum[c]));
   }
 }
 
 TEST(a_wide_row_has_room_for_its_sums) {
   NEEDS_DEVICE;
-  // Beside the 128 bytes of block_sum, widths from 12264 to 12288 just exceed what a launch has without asking for more.
+  // With the 128 bytes of block_sum, widths from 12264 to 12288 slightly exceed the shared memory that a
+  // launch has without opting in to more.
   for (const int64_t width : {12264, 12288}) {
     Norm m({2, width, 0});
     m.reference(false);

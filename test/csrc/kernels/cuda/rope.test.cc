@@ -1,7 +1,8 @@
-// RoPE on a device against the CPU op: one rounding to bf16 of sums of two products.
+// RoPE on a device, compared with the CPU op: sums of two products, rounded once to bf16.
 //
-// Mutants tried, all killed: sine's sign not turned (inverse); the tail of half a head left as it was (head dim 20);
-// the table's row taken by token, not by position; the lower value overwritten before the upper one has read it.
+// Mutants tried, all killed: sine's sign not changed (inverse); the tail of half a head not written (head dim
+// 20); the table's row chosen by token instead of position; the lower value overwritten before the upper one
+// has read it.
 #include "kernels/rope.h"
 
 #include "device.h"

@@ -1,7 +1,8 @@
-// SwiGLU on a device against the CPU op; the two exponentials differ by 2 units in the last place of f32.
+// SwiGLU on a device, compared with the CPU op; the two exponentials differ by 2 units in the last place of
+// f32.
 //
-// Mutants tried, all killed: up taken from the gate's half; 1 - s left out of the slope; a row's tail written whole
-// (AddressSanitizer, width 5).
+// Mutants tried, all killed: `up` read from the gate's half; 1 - s left out of the slope; a whole vector
+// written at a row's tail (AddressSanitizer, width 5).
 #include "kernels/swiglu.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ void expect_matches(int64_t rows, int64_t width, int64_t gap) {
   const auto single = [&](const DeviceArray<uint16_t>& v) { return with_stride(v.view(DType::kBF16, {rows, width}), narrow); };
   swiglu(device_stream(), {wide(agate), single(ay)});
   swiglu_grad(device_stream(), {wide(agate), single(ady), wide(adgate)});
-  // Values reach 100; f32 carries seven digits of them.
+  // Values reach 100, of which f32 has seven digits.
   expect_rounded(ay.download(), y, 2e-5, "y");
   expect_rounded(adgate.download(), dgate, 2e-5, "dgate_up");
   swiglu_grad(device_stream(), {wide(agate), single(ady), wide(agate)});  // in place
@@ -61,7 +62,7 @@ TEST(extreme_gates_are_finite) {
   std::vector<float> wanted(8);
   swiglu({}, {f32(both.data(), {1, 16}), f32(wanted.data(), {1, 8})});
   const std::vector<float> got = from_bf16(y.download());
-  // The CPU clamps the exponent at 88, so that a value that should vanish is 6e-9 there.
+  // The CPU clamps the exponent at 88, so that a value that should be 0 is 6e-9 there.
   for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(got[i], wanted[i], bf16_rounding(double(wanted[i])) + 1e-7);
 }
 
@@ -74,8 +75,8 @@ struct Shape {
   bool gelu;
 };
 
-/// y and gate_up by linear and then swiglu, or by one op that does both; gate_up is NaN where it is not
-/// written.
+/// y and gate_up, computed by linear and then swiglu, or by one op that does both; gate_up is NaN where it is
+/// not written.
 std::vector<std::vector<uint16_t>> gated_product(const Shape& s, const DeviceArray<uint16_t>& x, const DeviceArray<uint16_t>& w,
                                                  bool at_once, bool keep) {
   const int64_t pitch = 2 * s.width + 8;

@@ -1,5 +1,6 @@
-// Tests Hopper's copy engine, barriers and wgmma by a product of one tile of small integers, which is exact
-// in any order and which any misplaced element changes; and the shim's faults for kernels that are wrong.
+// Hopper's copy engine (TMA), barriers and wgmma, tested by a product of one tile of small integers, which is
+// exact in any order and which any misplaced element would change; and the faults that the host shim reports
+// for incorrect kernels.
 #include "kernels/cuda/tma.cuh"
 
 #include <functional>
@@ -32,7 +33,8 @@ constexpr uint32_t kBytesA = 64 * 128;
 
 enum class Left { kShared, kRegisters };
 
-/// out [64, kColumns] = a b^T over 64 k that are copied from (k, line) = (from_k, from_a), (from_k, from_b) on.
+/// out [64, kColumns] = a b^T over 64 k; the operands are copied from (k, line) = (from_k, from_a) and
+/// (from_k, from_b) on.
 template <int kColumns, int kLinesA, int kLinesB, Left kLeft>
 __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUtensorMap a,
                                                   const __grid_constant__ CUtensorMap b, float* out, int from_a,
@@ -41,7 +43,8 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
 #ifdef HONE_CUDA_SHIM
   const Mistake mistake = asked;
 #else
-  constexpr Mistake mistake = Mistake::kNone;  // untaken branches would make ptxas hold up products
+  // constexpr, since branches not taken would make ptxas delay products
+  constexpr Mistake mistake = Mistake::kNone;
 #endif
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   unsigned char* const tile_a = shared + (1024 - shared_address(shared) % 1024) % 1024;
@@ -96,7 +99,7 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
 #endif
 }
 
-/// `count` lines of `depth` small integers, and how they lie in memory.
+/// `count` lines of `depth` small integers, and their memory layout.
 struct Lines {
   int64_t count, depth;
   bool inside;
@@ -120,8 +123,8 @@ struct Lines {
   }
 };
 
-/// How many sums differ from the product's. The tile starts at odd places and reaches beyond both operands'
-/// ends.
+/// Number of sums that differ from the product's. The tile starts at odd offsets and extends beyond the ends
+/// of both operands.
 template <int kColumns, int kLinesA, int kLinesB, Left kLeft = Left::kShared>
 int wrong_sums(Mistake mistake) {
   const Lines a(80, 88, kLinesA), b(kColumns + 8, 88, kLinesB);
@@ -197,7 +200,7 @@ TEST(the_shim_truncates_sums_where_it_is_told_to) {
   EXPECT_TRUE(has_device());
   std::vector<float> row(8), weights(64);
   row[0] = 1.0f, row[1] = 0x1p-12f;
-  weights[0] = 1.0f, weights[1] = 0x1.8p-12f;      // 1 + 1.5 2^-24: nearest is 1 + 2^-23
+  weights[0] = 1.0f, weights[1] = 0x1.8p-12f;      // 1 + 1.5 2^-24, whose nearest f32 is 1 + 2^-23
   weights[8] = -1.0f, weights[9] = -0x1.8p-12f;
   const DeviceArray<uint16_t> x(to_bf16(row)), w(to_bf16(weights));
   const auto sums = [&] {

@@ -1,9 +1,9 @@
-// Whether an element of wgmma's has the same bits wherever it lies: at 16, 64, 128 and 256 columns, in any
-// column and any row, with its left operand in shared memory or in registers. This is not documented, and
-// every promise about Hopper's products rests on it. On the shim it is true by construction; only a device
-// can decide it.
+// Whether an element of wgmma's result has the same bits anywhere: at 16, 64, 128 and 256 columns, in any
+// column and any row, with the left operand in shared memory or in registers. This is not documented, and
+// every guarantee about Hopper's products depends on it. In the host shim it is true by construction; only a
+// GPU can show it.
 //
-// Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, with the left
+// Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, or with the left
 // operand in registers only; one column that rounds up.
 #include "kernels/cuda/wgmma.cuh"
 
@@ -32,7 +32,8 @@ enum class Left { kShared, kRegisters };
 
 constexpr uint32_t kBytesA = 64 * 128;
 
-/// out [64, kColumns] (column-major) = lines from_a.. of a times lines from_b.. of b, over 64 * steps k in one chain.
+/// out [64, kColumns] (column-major) = lines from_a.. of a times lines from_b.. of b, over 64 * steps k in
+/// one sum.
 template <int kColumns, Left kLeft>
 __global__ void __launch_bounds__(128) chain_kernel(const __grid_constant__ CUtensorMap a,
                                                    const __grid_constant__ CUtensorMap b, float* out, int from_a,
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(128) chain_kernel(const __grid_constant__ CUte
     wgmma_commit();
     wgmma_wait<0>();
     wgmma_settle(sums);
-    __syncthreads();  // before the tiles are filled again
+    __syncthreads();  // all threads are done before the tiles are overwritten
   }
 #pragma unroll
   for (int i = 0; i < kColumns / 2; ++i) out[element_of(i)] = sums[i];
@@ -84,7 +85,7 @@ __global__ void __launch_bounds__(128) chain_kernel(const __grid_constant__ CUte
 
 constexpr int64_t kLinesA = 80, kLinesB = 384;
 
-/// Random lines of k values, and the first sum that was seen of every pair of lines.
+/// Random lines of k values, and, for every pair of lines, the first sum that was computed.
 struct Chain {
   int64_t depth;
   std::vector<float> a, b;
@@ -121,7 +122,7 @@ struct Chain {
     multiply<kColumns, Left::kRegisters>(0, 5);
     multiply<kColumns, Left::kRegisters>(16, 128);
   }
-  /// The largest error against f64, relative to the root of the products' squares.
+  /// The largest error compared with f64, relative to the root of the sum of squared products.
   double error() const {
     double most = 0;
     for (const auto& [lines, sum] : seen) {
@@ -131,7 +132,7 @@ struct Chain {
         exact += x, squares += x * x;
       }
       const double error = std::fabs(double(sum) - exact) / std::sqrt(squares);
-      most = error <= most ? most : error;  // NaN is most
+      most = error <= most ? most : error;  // NaN counts as the largest
     }
     return most;
   }

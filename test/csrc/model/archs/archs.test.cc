@@ -1,5 +1,5 @@
-// The table itself: every row is found by name, loads what it writes, and names its class for transformers.
-// Mutants tried: the row of qwen3 with qwen2's class, a wrapper that is written. Both die.
+// The table of architectures: every row is found by name, loads what it writes, and names its class in
+// transformers. Mutants tried: the row of qwen3 with qwen2's class, a wrapper that is written. Both die.
 #include "model/archs/archs.h"
 
 #include "check.h"

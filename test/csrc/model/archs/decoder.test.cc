@@ -1,5 +1,6 @@
-// What the rows share: rotary scaling in both transformers styles, activation, sizes, and unknown fields.
-// Mutants tried: yarn factor from mscale not divided, rope_parameters ignored. Both die.
+// The fields that Llama-like architectures share: rotary scaling in both transformers styles, activation,
+// sizes, and unknown fields. Mutants tried: yarn factor from mscale not divided, rope_parameters ignored.
+// Both die.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,4 @@
-// ERNIE-4.5 dense: neighbours are rotated, no biases.
+// ERNIE-4.5 dense: rotary pairs are neighbouring dimensions; no biases.
 #include "check.h"
 #include "model/archs/fixture.h"
 

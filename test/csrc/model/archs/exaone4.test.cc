@@ -1,4 +1,5 @@
-// EXAONE-4: without windows every layer is rotated, with them only those that have one.
+// EXAONE-4: in models without sliding windows every layer has rotary embedding; otherwise only layers with a
+// window have it.
 #include "check.h"
 #include "model/archs/fixture.h"
 

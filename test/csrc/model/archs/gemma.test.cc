@@ -1,4 +1,5 @@
-// What both Gemmas share: presets where a file is silent, norms around, GELU, a scaled embedding.
+// Gemma-2 and Gemma-3: presets for fields that a file lacks, norms before and after, GELU, a scaled
+// embedding.
 #include "model/archs/gemma.h"
 
 #include "check.h"

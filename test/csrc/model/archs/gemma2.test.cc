@@ -1,4 +1,4 @@
-// Gemma-2: window and full attention in turn.
+// Gemma-2: layers alternate between sliding-window and full attention.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,4 @@
-// Gemma-3: five layers with a window to one without, two rotary bases, the text model of a wrapper.
+// Gemma-3: five layers with a window for each without, two rotary bases, the text model of a wrapper.
 #include "check.h"
 #include "model/archs/fixture.h"
 

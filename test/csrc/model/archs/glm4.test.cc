@@ -1,4 +1,5 @@
-// GLM-4 and GLM-4-0414: half of each head rotated by neighbours, names of their own.
+// GLM-4 and GLM-4-0414: half of each head's dimensions are rotated, in neighbouring pairs; tensors have names
+// of GLM's own.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,5 @@
-// gpt-oss: its sinks, biases and limit, rope without a word of the file, what is refused, and what decays.
+// gpt-oss: sinks, biases and the clamp; rotary settings that the file lacks; what is refused; which tensors
+// have weight decay.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,4 @@
-// Granite: four multipliers.
+// Granite: its four multipliers.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,5 @@
-// Hunyuan: norms of q and k after the rotation, and the rotary base that alpha gives. Numbers: published_models.test.cc.
+// Hunyuan: norms of q and k after rotary embedding, and the rotary base that alpha gives.
+// published_models.test.cc compares numbers.
 #include <cmath>
 
 #include "check.h"

@@ -1,4 +1,5 @@
-// LFM2: which layers are convolutions, the MLP's width, names. Numbers: published_models.test.cc.
+// LFM2: which layers are convolutions, the MLP's width, tensor names. published_models.test.cc compares
+// numbers.
 #include "check.h"
 #include "model/archs/fixture.h"
 

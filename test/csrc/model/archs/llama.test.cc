@@ -11,7 +11,7 @@ using namespace hone;
 TEST(sizes_are_read) {
   const model::ModelConfig c = test::parse(test::hf_config("llama"));
   EXPECT_EQ(c.vocabulary, 100);
-  EXPECT_EQ(c.head_dim, 8);  // hidden over heads when the file has none
+  EXPECT_EQ(c.head_dim, 8);  // if the file lacks it: hidden size over heads
   EXPECT_EQ(c.kv_heads, 2);
   EXPECT_TRUE(!c.qkv_bias && !c.qk_norm && c.sliding_window == 0);
   EXPECT_EQ(test::parse("llama", "num_key_value_heads", nullptr).kv_heads, 4);

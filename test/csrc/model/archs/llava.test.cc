@@ -1,5 +1,5 @@
-// Vision-language wrappers: the text model inside, with the wrapper's own tying flag.
-// Mutant tried: the wrapper's tie flag ignored; dies.
+// Vision-language wrappers: their text model, with the wrapper's weight-tying flag. Mutant tried: the
+// wrapper's flag ignored; dies.
 #include "check.h"
 #include "model/archs/fixture.h"
 

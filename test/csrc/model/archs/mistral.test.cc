@@ -1,5 +1,5 @@
-// Mistral: a head size of its own and an optional sliding window.
-// Mutant tried: window ignored; dies.
+// Mistral: a head dim independent of the width, and an optional sliding window. Mutant tried: window ignored;
+// dies.
 #include "check.h"
 #include "model/archs/fixture.h"
 
@@ -14,7 +14,8 @@ TEST(the_window_and_the_head_size_are_read) {
   EXPECT_EQ(test::parse(test::hf_config("mistral")).sliding_window, 0);
   EXPECT_EQ(test::parse("mistral", "head_dim", "20").q_width(), 80);
   EXPECT_THROWS(test::parse("mistral", "sliding_window", "-1"), Code::kConfig);
-  EXPECT_THROWS(test::parse("mistral", "sliding_window", "4294967297"), Code::kConfig);  // 1, if cut to 32 bits
+  // would be 1 if cut to 32 bits
+  EXPECT_THROWS(test::parse("mistral", "sliding_window", "4294967297"), Code::kConfig);
 }
 
 TEST(no_window_is_written_as_null) {

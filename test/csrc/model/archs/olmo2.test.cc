@@ -1,4 +1,4 @@
-// OLMo-2: norms after the halves, q and k normed over all heads.
+// OLMo-2: norms after attention and MLP, q and k normed over all heads.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,4 @@
-// OLMo-3: windows in three of four layers; angles are scaled in the others alone.
+// OLMo-3: sliding windows in three of four layers; only layers without a window scale their rotary angles.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,5 @@
-// Phi-3 and Phi-4: fused tensors, a part of each head rotated, longrope within its first context and beyond.
+// Phi-3 and Phi-4: fused tensors, partial rotary embedding, and longrope within the original context and
+// beyond it.
 #include <algorithm>
 
 #include "check.h"
@@ -21,7 +22,7 @@ TEST(a_part_of_a_head_is_rotated_in_both_styles) {
   EXPECT_EQ(test::parse("phi3", "partial_rotary_factor", "0.75").rotary_dim(), 6);
   EXPECT_EQ(test::parse("phi3", "rope_parameters", R"({"rope_type": "default", "rope_theta": 5.0, "partial_rotary_factor": 0.75})").rotary_dim(), 6);
   EXPECT_EQ(test::parse(test::hf_config("phi3")).rotary_dim(), 8);
-  EXPECT_THROWS(test::parse("phi3", "partial_rotary_factor", "0.9"), Code::kConfig);  // 7 dimensions
+  EXPECT_THROWS(test::parse("phi3", "partial_rotary_factor", "0.9"), Code::kConfig);  // would be 7 dimensions
 }
 
 TEST(longrope_ends_where_its_short_factors_do) {

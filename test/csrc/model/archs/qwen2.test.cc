@@ -1,5 +1,5 @@
-// Qwen2: biases on q, k and v; a sliding window that needs its switch, on some layers or all.
-// Mutants tried: use_sliding_window ignored, layer_types ignored. Both die.
+// Qwen2: biases on q, k and v; a sliding window, on some layers or all, that must be switched on. Mutants
+// tried: use_sliding_window ignored, layer_types ignored. Both die.
 #include "check.h"
 #include "model/archs/fixture.h"
 

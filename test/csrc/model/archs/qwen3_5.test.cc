@@ -1,4 +1,5 @@
-// Qwen3.5: which layers are of which kind, sizes and defaults of the class, the wrapper around the text model, tensors by name.
+// Qwen3.5: which layers are of which kind, default sizes of transformers' class, the wrapper around the text
+// model, tensor names.
 #include <algorithm>
 
 #include "check.h"
@@ -15,7 +16,7 @@ Json with(std::initializer_list<std::pair<const char*, const char*>> fields) {
   return json;
 }
 
-/// 'a' for attention, 'd' for DeltaNet.
+/// One letter per layer: 'a' for attention, 'd' for DeltaNet.
 std::string kinds(const model::ModelConfig& c) {
   std::string out;
   for (int64_t l = 0; l < c.layers; ++l) out += c.is_linear(l) ? 'd' : 'a';
@@ -84,7 +85,8 @@ TEST(what_is_not_here_is_refused) {
   EXPECT_THROWS(test::parse(with({{"attention_bias", "true"}})), Code::kUnsupported);
   EXPECT_THROWS(test::parse(with({{"num_hidden_layers", "1"}, {"layer_types", R"(["mamba"])"}})), Code::kUnsupported);
   EXPECT_THROWS(test::parse(with({{"layer_types", R"(["full_attention"])"}})), Code::kConfig);
-  EXPECT_THROWS(test::parse(with({{"num_hidden_layers", "2"}})), Code::kConfig);  // no layer of attention
+  // no layer would have attention
+  EXPECT_THROWS(test::parse(with({{"num_hidden_layers", "2"}})), Code::kConfig);
   EXPECT_THROWS(test::parse(with({{"linear_num_value_heads", "24"}})), Code::kConfig);
   EXPECT_THROWS(test::parse(with({{"linear_conv_kernel_dim", "9"}})), Code::kConfig);
   EXPECT_THROWS(test::parse(with({{"linear_key_head_dim", "0"}})), Code::kConfig);

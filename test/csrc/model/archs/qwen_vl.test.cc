@@ -1,4 +1,4 @@
-// The text models of Qwen2.5-VL and Qwen3-VL are Qwen2 and Qwen3, in every way their configs are written.
+// The text models of Qwen2.5-VL and Qwen3-VL parse as Qwen2 and Qwen3, in every form that their configs have.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,4 +1,4 @@
-// Seed-OSS: biases of q, k and v, by its own flag; others are refused.
+// Seed-OSS: biases of q, k and v, switched by its own flag; other biases are refused.
 #include "check.h"
 #include "model/archs/fixture.h"
 

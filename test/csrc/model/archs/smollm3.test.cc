@@ -1,4 +1,4 @@
-// SmolLM3: layers without positions, by list or by interval.
+// SmolLM3: layers without rotary embedding, given by a list or by an interval.
 #include "check.h"
 #include "model/archs/fixture.h"
 
