@@ -1,6 +1,7 @@
 // LoRA adapters in engine and trainer: both use W + s B A, and only A and B are trained. Gradients are
 // compared with central differences of an f64 model with merged weights; engine and trainer bit for bit.
-// test/native/lora-goldens.test.ts compares with PyTorch. Mutants: test/mutants/csrc-{model,trainer}.json.
+// test/native/lora-goldens.test.ts compares with PyTorch. Mutation tests:
+// test/mutants/csrc-{model,trainer}.json.
 #include <cstring>
 #include <filesystem>
 #include <utility>

@@ -1,6 +1,6 @@
 // The engine and the trainer on a GPU, or in the host shim: the guarantees of the CPU hold there too. Results
-// agree with the CPU's within the rounding of bf16, and between runs on the device to the bit.
-// Tried mutants, all killed: padding rows given to a sequence; new weights stored at other addresses; a
+// agree with the CPU's within the rounding of bf16, and between runs on the device to the bit. Faults put
+// into the code, each detected: padding rows given to a sequence; new weights stored at other addresses; a
 // snapshot rewritten while an engine holds it.
 #include <unistd.h>
 

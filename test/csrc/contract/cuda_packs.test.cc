@@ -1,7 +1,7 @@
 // On a GPU the optimizer writes the packed weights that packing the master weights would give: in place; or
-// into new memory, while a reader holds the old ones; or not at all, when the step is skipped.
-// Mutants tried, all killed: always written in place; packs of a skipped step published; their version not
-// updated; a norm missing among the parts; gradients created at once. Killed by
+// into new memory, while a reader holds the old ones; or not at all, when the step is skipped. Faults put
+// into the code, each detected: always written in place; packs of a skipped step published; their version not
+// updated; a norm missing among the parts; gradients created at once. Detected by
 // test/csrc/trainer/optimizer.test.cc: runs at the start of their part, or over several parts; Muon writes no
 // packs; AdamW packs another tensor.
 #include <cmath>

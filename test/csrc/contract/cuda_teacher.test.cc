@@ -1,8 +1,7 @@
 // Training with a teacher's whole distributions on a GPU, or in the host shim. The teacher's results and the
 // student's training agree with the CPU's within the rounding of bf16, and to the bit between runs and
-// between one GPU and several.
-// Tried mutants, all killed: slopes left on the host; divergences of the previous step where the backward
-// does not run; hidden states of the first rows for all rows.
+// between one GPU and several. Faults put into the code, each detected: slopes left on the host; divergences
+// of the previous step where the backward does not run; hidden states of the first rows for all rows.
 #include <cmath>
 
 #include "cuda_trainer.h"

@@ -1,7 +1,7 @@
 // Architecture §5.3: on the CPU the engine's log-probs equal the trainer's to the bit, however the rollouts
-// were batched, prefilled and preempted, and however the trainer packs them. Tried mutants, all killed:
-// attention scale one unit in the last place off in the engine; temperature off by 1e-7 in the engine;
-// log-probs of the truncated distribution.
+// were batched, prefilled and preempted, and however the trainer packs them. Faults put into the code, each
+// detected: attention scale one unit in the last place off in the engine; temperature off by 1e-7 in the
+// engine; log-probs of the truncated distribution.
 #include "architectures.h"
 #include "engine_trainer.h"
 #include "../kernels/each_isa.h"

@@ -1,7 +1,7 @@
 // Routes of a mixture of experts, passed from the engine to the trainer: with the weights that sampled them
 // they change no bit of log-probs, loss and gradients, however the rollouts were batched, prefilled,
-// preempted and packed; and each row has the routes of the weights that computed it. Mutants that die here:
-// routes of the next row, of another chunk's rows, of a prompt that was abandoned.
+// preempted and packed; and each row has the routes of the weights that computed it. Faults put into the
+// code, each detected: routes of the next row, of another chunk's rows, of a prompt that was abandoned.
 #include "architectures.h"
 #include "engine_trainer.h"
 #include "model/reference.h"

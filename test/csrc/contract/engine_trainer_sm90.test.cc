@@ -1,7 +1,8 @@
 // docs/architecture.md §5.3 on a Hopper GPU, where generation computes attention with mma.sync and training
 // with wgmma. Here the host shim truncates the sums of wgmma, as the hardware is said to, and rounds those of
-// mma.sync, so that the two differ as they may on a device. Mutants tried, each killed: the `deterministic`
-// flag lost between trainer and micro-batch, or between micro-batch and op; products not truncated.
+// mma.sync, so that the two differ as they may on a device. Faults put into the code, each detected: the
+// `deterministic` flag lost between trainer and micro-batch, or between micro-batch and op; products not
+// truncated.
 #include "engine_trainer.h"
 
 #ifdef HONE_HAVE_CUDA

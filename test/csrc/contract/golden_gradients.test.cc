@@ -1,5 +1,5 @@
 // Gradients, losses, ratios and AdamW steps of four architectures against goldens computed in f64 by PyTorch.
-// Mutants tried, both killed: decay on matrices only, no bias correction.
+// Faults put into the code, each detected: decay on matrices only, no bias correction.
 #include <algorithm>
 
 #include "check.h"

@@ -1,5 +1,5 @@
 // Recomputing activations in the backward: after some steps every weight, gradient and result has the bits
-// that storing all activations gives, for every architecture, storage dtype and device. Mutants:
+// that storing all activations gives, for every architecture, storage dtype and device. Mutation tests:
 // test/mutants/csrc-model.json.
 #include <vector>
 

@@ -1,8 +1,7 @@
 // Trainers on GPUs that share each micro-batch (sharding.sequence); sharded_cuda.test.cc tests other kinds of
 // sharding. They equal, to the bit, one trainer on a GPU that sums over the same blocks of rows and, within
 // the documented bound, one without blocks. As on a GPU, a stream's work waits for NCCL's earlier operations,
-// and the host waits for none.
-// Mutants: test/mutants/csrc-trainer.json.
+// and the host waits for none. Mutation tests: test/mutants/csrc-trainer.json.
 #include "sharded_gpus.h"
 
 namespace contract_sequence_cuda_test {

@@ -1,7 +1,6 @@
 // Trainers on GPUs that divide micro-batches, moments and gradients: each rank is a thread with a stream of
 // the host shim, and a stand-in replaces NCCL. They are compared with one unsharded trainer on a GPU, and
-// with ranks on the CPU.
-// Mutants: test/mutants/csrc-trainer.json.
+// with ranks on the CPU. Mutation tests: test/mutants/csrc-trainer.json.
 #include <cmath>
 #include <cstring>
 #include <filesystem>

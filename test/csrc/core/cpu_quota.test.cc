@@ -1,6 +1,6 @@
-// CPU limits of control groups of versions 1 and 2, from files in the kernel's format. Mutants tried: rounded
-// down; parents ignored; version 1's controllers confused ("cpuset" taken for "cpu"); the largest limit
-// instead of the smallest. All die.
+// CPU limits of control groups of versions 1 and 2, from files in the kernel's format. Faults put into the
+// code: rounded down; parents ignored; version 1's controllers confused ("cpuset" taken for "cpu"); the
+// largest limit instead of the smallest. Each is detected.
 #include "core/cpu_quota.h"
 
 #include <unistd.h>

@@ -1,6 +1,6 @@
-// Copies, shared arrays and streams behave the same on the CPU and on whatever device the process has. Tried
-// mutants, all killed: copy_rows uses the source's pitch for the destination, or does not compare sizes; zero
-// is one byte short.
+// Copies, shared arrays and streams behave the same on the CPU and on whatever device the process has. Faults
+// put into the code, each detected: copy_rows uses the source's pitch for the destination, or does not
+// compare sizes; zero is one byte short.
 #include "core/device.h"
 
 #include <vector>

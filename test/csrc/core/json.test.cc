@@ -1,7 +1,7 @@
 // The JSON parser against examples of RFC 8259, and against its own serialization of random values.
 //
-// Mutants tried: surrogate pair without + 0x10000; depth not counted in arrays; key compared only with
-// its neighbour; leading zero accepted; as_int through a double (9007199254740993 becomes ...992).
+// Faults put into the code: surrogate pair without + 0x10000; depth not counted in arrays; key compared only
+// with its neighbour; leading zero accepted; as_int through a double (9007199254740993 becomes ...992).
 #include "core/json.h"
 
 #include "check.h"

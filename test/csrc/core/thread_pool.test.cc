@@ -1,8 +1,8 @@
 // ThreadPool runs every chunk exactly once, on any thread: with helper threads, several callers, nested calls
 // and exceptions.
 //
-// Mutants tried: a throwing chunk that leaves the unclaimed ones uncounted (an_exception hangs); no join
-// (the_caller_waits hangs); an occupied core not counted (an_occupied_core).
+// Faults put into the code: a throwing chunk that leaves the unclaimed ones uncounted (an_exception hangs);
+// no join (the_caller_waits hangs); an occupied core not counted (an_occupied_core).
 #include "core/thread_pool.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // UTF-8 validation against a decoder that only knows bit patterns, for every pair of bytes and random
-// strings. Mutants tried: overlong E0 accepted; one U+FFFD per byte instead of per maximal part; tail of 3
-// bytes not looked at.
+// strings. Faults put into the code: overlong E0 accepted; one U+FFFD per byte instead of per maximal part;
+// tail of 3 bytes not looked at.
 #include "core/utf8.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// BlockTables: which rows it assigns, and their contents. Tried mutants, all killed: a row's pages written at
-// the start of the table; a closed row not assigned again; a row closed twice.
+// BlockTables: which rows it assigns, and their contents. Faults put into the code, each detected: a row's
+// pages written at the start of the table; a closed row not assigned again; a row closed twice.
 #include "engine/block_tables.h"
 
 #include <set>

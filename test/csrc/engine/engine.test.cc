@@ -1,5 +1,5 @@
-// The engine's guarantees on a small random network. Tried mutants, all killed: the sample key built from row
-// indices; the new token's position off by one; new weights taken while a prompt is partly prefilled; an
+// The engine's guarantees on a small random network. Faults tried, each detected: the sample key built from
+// row indices; the new token's position off by one; new weights taken while a prompt is partly prefilled; an
 // abort not reported; oldest_kv from the newest version; the KV cache not zeroed after non-finite weights.
 #include "engine/engine.h"
 

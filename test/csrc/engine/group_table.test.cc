@@ -1,6 +1,6 @@
-// GroupTable: look-up by request id, order, and the versions that plans need. Tried mutants, all killed: an
-// erased group still counted as planned; its id kept; the newest needed version instead of the oldest;
-// runnable only if all groups are.
+// GroupTable: look-up by request id, order, and the versions that plans need. Faults put into the code, each
+// detected: an erased group still counted as planned; its id kept; the newest needed version instead of the
+// oldest; runnable only if all groups are.
 #include "engine/group_table.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
-// Pages keep their bytes when they are swapped out and restored. Tried mutants, all killed: pages saved from the first
-// one on; a page restored one off; swapped-out pages not freed; the saved bytes kept after restoring.
+// Pages keep their bytes when they are swapped out and restored. Faults put into the code, each detected:
+// pages saved from the first one on; a page restored one off; swapped-out pages not freed; the saved bytes
+// kept after restoring.
 #include "engine/page_swap.h"
 
 #include "check.h"

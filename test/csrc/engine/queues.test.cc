@@ -1,5 +1,5 @@
-// The order of the queues. Tried mutants, all killed: insertion at the end; attempts in reverse order; the first element
-// erased instead of the given one.
+// The order of the queues. Faults put into the code, each detected: insertion at the end; attempts in reverse
+// order; the first element erased instead of the given one.
 #include "engine/queues.h"
 
 #include "check.h"

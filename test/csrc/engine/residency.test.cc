@@ -1,6 +1,6 @@
 // Residency: numbers and contents of pages while sequences are resumed and swapped out; scheduler.test.cc
-// tests the same code with random workloads. Tried mutants, all killed: the needed pages without that of the
-// next row; shared pages saved for every member.
+// tests the same code with random workloads. Faults put into the code, each detected: the needed pages
+// without that of the next row; shared pages saved for every member.
 #include "engine/residency.h"
 
 #include "check.h"

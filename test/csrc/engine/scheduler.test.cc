@@ -1,8 +1,8 @@
 // Tests the scheduler without a network: each row writes a mark at its position in its page, and checks that
-// its block table leads to the marks of its own history. Tried mutants, all killed: the partial prompt page
-// shared instead of copied; private pages restored one page off; the prompt's pages not saved; no preemption
-// within a group; a sequence that waits for its planned version keeps its slot; older sequences that only
-// keep pages not resumed when the last running one is preempted.
+// its block table leads to the marks of its own history. Faults put into the code, each detected: the partial
+// prompt page shared instead of copied; private pages restored one page off; the prompt's pages not saved; no
+// preemption within a group; a sequence that waits for its planned version keeps its slot; older sequences
+// that only keep pages not resumed when the last running one is preempted.
 #include "engine/scheduler.h"
 
 #include <algorithm>

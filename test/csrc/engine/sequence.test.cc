@@ -1,5 +1,5 @@
-// Tried mutants, all killed: version_at with `>=` instead of `>`; max_tokens checked before the stop id; position
-// without the - 1.
+// Faults put into the code, each detected: version_at with `>=` instead of `>`; max_tokens checked before the
+// stop id; position without the - 1.
 #include "engine/sequence.h"
 
 #include "check.h"

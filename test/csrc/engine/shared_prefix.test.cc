@@ -1,7 +1,7 @@
-// find_shared_prefixes on tables written by hand. Tried mutants, all killed: a run that shortens or lengthens
-// its prefix; neighbouring rows of one sequence joined; pages counted instead of tokens; a run's first row
-// without the number. (Comparing with the previous row instead of the run's first one gives the same
-// function.)
+// find_shared_prefixes on tables written by hand. Faults put into the code, each detected: a run that
+// shortens or lengthens its prefix; neighbouring rows of one sequence joined; pages counted instead of
+// tokens; a run's first row without the number. (Comparing with the previous row instead of the run's first
+// one gives the same function.)
 #include "engine/shared_prefix.h"
 
 #include "check.h"

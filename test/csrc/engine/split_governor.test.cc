@@ -1,6 +1,6 @@
-// SplitGovernor: when steps are split over threads. Tried mutants, all killed: the balance not limited (a
-// long good time pays for any number of bad steps); the pause not doubled; the first step's time kept;
-// windows that may lose; a pause never shortened again; steps counted that wake the helper threads.
+// SplitGovernor: when steps are split over threads. Faults put into the code, each detected: the balance not
+// limited (a long good time pays for any number of bad steps); the pause not doubled; the first step's time
+// kept; windows that may lose; a pause never shortened again; steps counted that wake the helper threads.
 #include "engine/split_governor.h"
 
 #include "check.h"

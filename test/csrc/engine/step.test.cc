@@ -1,6 +1,6 @@
 // Dividing rows into chunks must not change any bit: the same rows in one step or in several, before or after
-// a long prompt chunk, with one thread or two, with small weights or large. Tried mutant, killed: a chunk's
-// samples all taken from its first row.
+// a long prompt chunk, with one thread or two, with small weights or large. A fault put into the code,
+// detected here: a chunk's samples all taken from its first row.
 #include "engine/step.h"
 #include "engine/step_device.h"
 

@@ -1,7 +1,7 @@
 // StepSharing: how a step is divided among threads (by rows, or in ops) on machines where the ways have
-// different costs. Mutants tried, all killed: rows recorded as ops; ops learning from steps divided by rows;
-// ops tried first; a way never tried; every layer counted as fitting the cache; the number of threads
-// ignored.
+// different costs. Faults put into the code, each detected: rows recorded as ops; ops learning from steps
+// divided by rows; ops tried first; a way never tried; every layer counted as fitting the cache; the number
+// of threads ignored.
 #include "engine/step_sharing.h"
 
 #include "check.h"

@@ -11,8 +11,8 @@ using namespace hone::test;
 
 namespace {
 
-// Tried mutants, all killed by the brute-force comparison: restart at 0 instead of at the border; only the first
-// string matched; state reset at each token.
+// Faults put into the code, each detected by the brute-force comparison: restart at 0 instead of at the
+// border; only the first string matched; state reset at each token.
 
 /// Index of the token whose bytes complete the first match of any stop string; -1 if there is none.
 int first_match(const std::vector<std::string>& stops, const std::vector<std::string>& tokens) {

@@ -1,15 +1,15 @@
 // Packed and paged attention against f64 sums, their gradient against central differences, and the rule that
 // a row's bits do not depend on packing, paging, batch, prefill split or threads.
 //
-// Mutants tried, each killed by the tests named: one key too many or too few for rows of a tile, a window one
-// too long, a window's first block unmasked (matches_f64); the triangle of a tile skipped or started one key
-// late (matches_f64, paged); either split's state merged without rescaling (matches_f64); a tile's triangle
-// applied in a split that is not the last (gradient, paged); lanes beyond the last key unmasked (matches_f64,
-// NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key tile's rows taken from the
-// wrong start, or cut 15 rows short of a window (gradient); a panel that starts at its own split, or omits a
-// tile's last one (matches_f64); keys and values truncated instead of rounded (bf16 pages); grouped heads
-// decoded as if each had its own key head, the normaliser off by 1e-5 in the paged op only, a key written to
-// a wrong lane (paged).
+// Faults put into the code, each detected by the test named: one key too many or too few for rows of a tile,
+// a window one too long, a window's first block unmasked (matches_f64); the triangle of a tile skipped or
+// started one key late (matches_f64, paged); either split's state merged without rescaling (matches_f64); a
+// tile's triangle applied in a split that is not the last (gradient, paged); lanes beyond the last key
+// unmasked (matches_f64, NaN pages); delta or scale left out of ds, dk summed from p (gradient); a key tile's
+// rows taken from the wrong start, or cut 15 rows short of a window (gradient); a panel that starts at its
+// own split, or omits a tile's last one (matches_f64); keys and values truncated instead of rounded (bf16
+// pages); grouped heads decoded as if each had its own key head, the normaliser off by 1e-5 in the paged op
+// only, a key written to a wrong lane (paged).
 #include "kernels/attention.h"
 
 #include <algorithm>

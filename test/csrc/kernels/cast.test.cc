@@ -1,6 +1,6 @@
 // Casts between f32 and bf16 against rounding by definition, for strided rows.
 //
-// Mutants tried, killed: the source's stride used for the target; rounding towards zero.
+// Faults put into the code, each detected: the source's stride used for the target; rounding towards zero.
 #include "kernels/cast.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Splitting columns into parts and joining them, against plain loops. Mutants:
+// Splitting columns into parts and joining them, against plain loops. Mutation tests:
 // test/mutants/csrc-kernels.json.
 #include "kernels/columns.h"
 

@@ -2,9 +2,9 @@
 // central differences of the whole loss, over the vocabulary and over the teacher's likeliest tokens; equal
 // bits for any threads and chunks.
 //
-// Mutants tried, each killed: beta and 1 - beta exchanged (gradient); mean of the gap left out (gradient); a
-// mixture of logits in place of probabilities (values); the student's whole mass assigned to its likeliest
-// tokens (likeliest); the teacher's or the student's soft cap left out (capped).
+// Faults put into the code, each detected: beta and 1 - beta exchanged (gradient); mean of the gap left out
+// (gradient); a mixture of logits in place of probabilities (values); the student's whole mass assigned to
+// its likeliest tokens (likeliest); the teacher's or the student's soft cap left out (capped).
 #include "kernels/divergence.h"
 
 #include <algorithm>

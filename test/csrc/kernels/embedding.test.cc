@@ -1,7 +1,7 @@
 // Embedding lookup, and the scatter-add of its gradient, exactly equal to plain loops.
 //
-// Mutants tried, killed: scatter that overwrites (adds_in_order); two threads sharing tokens instead of
-// columns (adds_in_order, by bits); last partial vector skipped (both).
+// Faults put into the code, each detected: scatter that overwrites (adds_in_order); two threads sharing
+// tokens instead of columns (adds_in_order, by bits); last partial vector skipped (both).
 #include "kernels/embedding.h"
 
 #include "each_isa.h"

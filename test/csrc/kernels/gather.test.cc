@@ -1,6 +1,6 @@
 // Rows by index, against their definition, for both widths of element, strided rows, and no rows at all.
-// Tried mutants, all killed: rows beyond the last one not zeroed; the source's stride ignored; elements taken as
-// 4 bytes wide.
+// Faults put into the code, each detected: rows beyond the last one not zeroed; the source's stride ignored;
+// elements taken as 4 bytes wide.
 #include "kernels/gather.h"
 
 #include <algorithm>

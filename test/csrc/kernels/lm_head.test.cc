@@ -1,7 +1,7 @@
 // The output head compared with f64: statistics, gradient by central differences, the noise of a Philox key,
 // the sampled distribution and its truncations; and that statistics and sampling give a row the same bits.
 //
-// Mutants tried, each killed by the test named: temperature left out of dz, entropy term without + H, onehot
+// Faults tried, each detected by the test named: temperature left out of dz, entropy term without + H, onehot
 // added before the softmax factor (gradient); tail lanes counted in the sum (matches_f64); words of a block
 // in another order, u instead of its distance from 1 (noise); top-p without the crossing token, top-p of the
 // mass before top-k, min-p of 1 instead of max p, tie to the higher id (truncation); log-prob of the

@@ -1,5 +1,6 @@
 // The training head of a large vocabulary processes its rows in chunks, which change no bit, and the scratch
-// sized for all rows suffices. Mutant tried: a chunk that omits its last row (all three comparisons of bits).
+// sized for all rows suffices. A fault put into the code, detected here: a chunk that omits its last row (all
+// three comparisons of bits).
 #include <algorithm>
 #include <vector>
 

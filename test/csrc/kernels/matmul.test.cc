@@ -1,9 +1,9 @@
 // linear, linear_grad_weight and pack_matrix compared with f64 sums, on every instruction set of this CPU.
 //
-// Mutants tried, each killed: the accumulator not reloaded after 512 terms, or only in the first row tile;
-// bias added per depth block; row tiles with a wrong offset; a panel's tail not zeroed; multiplication and
-// addition instead of fma; dy read one row early in the second block; a copied block read with its source's
-// stride (x in linear, dy in the weight gradient).
+// Faults put into the code, each detected: the accumulator not reloaded after 512 terms, or only in the first
+// row tile; bias added per depth block; row tiles with a wrong offset; a panel's tail not zeroed;
+// multiplication and addition instead of fma; dy read one row early in the second block; a copied block read
+// with its source's stride (x in linear, dy in the weight gradient).
 #include "kernels/matmul.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // Products in bf16 arithmetic have, to the bit, the sums that integer arithmetic rounds step by step, on
 // every instruction set of this CPU: by vdpbf16ps and by its emulation.
 //
-// Mutants tried, each killed: the low half of a pair first; denormal sums kept; denormal operands kept;
-// 2^-126 as the threshold of a vanishing sum; x truncated; 0 instead of -0 next to the last of an odd number;
-// the sum restarted after a block.
+// Faults put into the code, each detected: the low half of a pair first; denormal sums kept; denormal
+// operands kept; 2^-126 as the threshold of a vanishing sum; x truncated; 0 instead of -0 next to the last of
+// an odd number; the sum restarted after a block.
 #include "kernels/cpu/matmul_bf16_block.h"
 
 #include <algorithm>

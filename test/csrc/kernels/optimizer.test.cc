@@ -1,8 +1,8 @@
 // sum_of_squares, AdamW and Muon compared with f64 implementations in this file.
 //
-// Mutants tried, each killed: no decay; eps inside the square root; bias correction of v missing; the clip
-// factor only once in v; gradient norm without the last strip; b and c of the polynomial exchanged; Muon's
-// sqrt(R/C) without the max; no Nesterov term; no clip factor in Muon's update.
+// Faults put into the code, each detected: no decay; eps inside the square root; bias correction of v
+// missing; the clip factor only once in v; gradient norm without the last strip; b and c of the polynomial
+// exchanged; Muon's sqrt(R/C) without the max; no Nesterov term; no clip factor in Muon's update.
 #include "kernels/optimizer.h"
 
 #include <algorithm>

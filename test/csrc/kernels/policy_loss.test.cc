@@ -1,13 +1,13 @@
 // Every policy objective compared with stored cases and, by central differences, with its formula in f64; KL
 // and entropy terms compared with their definitions.
 //
-// Mutants tried, each killed by the test named: clip compared with >= (stored cases, exact_edge_eps0); a
-// clipped negative advantage stops the gradient (differences, stored); 1/n_i left out of the GSPO slope
-// (differences, stored); 1/|g| left out (stored, grpo); token weight of dapo by N (stored); cispo slope times
-// rho instead of clip(rho) (stored); lower clamp of reinforce_clamped at 1 - clip_low (stored); KL slope with
-// ref - new exchanged, KL weight without 1/n_i, entropy sign (kl_and_entropy); masked outputs not written
-// (NaN in all). std::clamp, which may hide NaN, gives the same results here; nan_reaches_the_loss protects
-// against a rewrite by min/max.
+// Faults put into the code, each detected by the test named: clip compared with >= (stored cases,
+// exact_edge_eps0); a clipped negative advantage stops the gradient (differences, stored); 1/n_i left out of
+// the GSPO slope (differences, stored); 1/|g| left out (stored, grpo); token weight of dapo by N (stored);
+// cispo slope times rho instead of clip(rho) (stored); lower clamp of reinforce_clamped at 1 - clip_low
+// (stored); KL slope with ref - new exchanged, KL weight without 1/n_i, entropy sign (kl_and_entropy); masked
+// outputs not written (NaN in all). std::clamp, which may hide NaN, gives the same results here;
+// nan_reaches_the_loss protects against a rewrite by min/max.
 #include "kernels/policy_loss.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // compared with the formulas of docs/explanation/numerics.md in f64 (slopes are central differences with
 // constant weights); and what corrections must not change.
 //
-// Mutants tried, each dies here: q_t inverted; the product a mean (sequence-tis, sequence-mask); the
-// geometric mean a product; a mask that truncates, a truncation that masks; low and high exchanged; the
+// Faults put into the code, each detected: q_t inverted; the product a mean (sequence-tis, sequence-mask);
+// the geometric mean a product; a mask that truncates, a truncation that masks; low and high exchanged; the
 // weight left out of the slope, or of the loss; the objective's ratio relative to behavior; GSPO's weight as
 // the sequence's mean.
 #include <algorithm>

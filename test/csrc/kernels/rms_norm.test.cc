@@ -1,7 +1,7 @@
 // RMS norm compared with its formula in f64, and its gradient with central differences.
 //
-// Mutants tried, killed: eps outside the root (matches_f64, small rows); mean over 16-lane padding
-// (matches_f64); r^2 instead of r^3 (gradient); dweight overwritten (gradient); accumulate ignored
+// Faults put into the code, each detected: eps outside the root (matches_f64, small rows); mean over 16-lane
+// padding (matches_f64); r^2 instead of r^3 (gradient); dweight overwritten (gradient); accumulate ignored
 // (gradient); strips added in the order of arrival (bits).
 #include "kernels/rms_norm.h"
 

@@ -1,7 +1,8 @@
 // Rotary embedding of halves and of neighbours compared with f64, its inverse, and odd half widths.
 //
-// Mutants tried, killed: halves taken for neighbours and neighbours for halves (matches_f64); sign of either sine (matches_f64, inverse_undoes);
-// position of row 0 for all rows (matches_f64); head stride of D/2 (matches_f64).
+// Faults put into the code, each detected: halves taken for neighbours and neighbours for halves
+// (matches_f64); sign of either sine (matches_f64, inverse_undoes); position of row 0 for all rows
+// (matches_f64); head stride of D/2 (matches_f64).
 #include "kernels/rope.h"
 
 #include "each_isa.h"

@@ -1,6 +1,7 @@
 // Rounding to bf16 in place, compared with the bit arithmetic of core/tensor.h, on every instruction set.
 //
-// Mutants tried: truncation, ties away from zero, the last element of a row left out (all killed).
+// Faults put into the code: truncation, ties away from zero, the last element of a row left out (each
+// detected).
 #include "kernels/rounding.h"
 
 #include <cmath>

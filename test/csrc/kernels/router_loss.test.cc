@@ -1,7 +1,7 @@
 // Auxiliary losses of routers compared with their formula in f64, and their gradient with differences of it.
 //
-// Mutants that die here: counts that have a gradient; a sequence's rows taken for the batch's; the sigmoid's
-// own slope left out.
+// Faults put into the code, each detected: counts that have a gradient; a sequence's rows taken for the
+// batch's; the sigmoid's own slope left out.
 #include "kernels/router_loss.h"
 
 #include <cmath>

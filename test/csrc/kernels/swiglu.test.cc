@@ -1,7 +1,7 @@
 // SwiGLU, silu(gate) up, and its gradient, compared with f64.
 //
-// Mutants tried, killed: gate and up swapped (matches_f64); slope s instead of s (1 + g (1 - s))
-// (gradient); dup with silu' (gradient); the last partial vector left (poison).
+// Faults put into the code, each detected: gate and up swapped (matches_f64); slope s instead of s (1 + g (1
+// - s)) (gradient); dup with silu' (gradient); the last partial vector left (poison).
 #include "kernels/swiglu.h"
 
 #include <algorithm>

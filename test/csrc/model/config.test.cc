@@ -1,5 +1,6 @@
 // config.json as a whole: what is refused, round trips, golden files. test/csrc/model/archs tests each
-// architecture. Mutants tried: heads not a multiple of kv heads accepted, rope dropped when writing. All die.
+// architecture. Faults put into the code: heads not a multiple of kv heads accepted, rope dropped when
+// writing. Each is detected.
 #include "model/config.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
-// Files appear completely or not at all, and every failure that the system reports is a kIo error. Mutants
-// tried: no unlink in the destructor, write errors ignored, exchange without removal. All die.
+// Files appear completely or not at all, and every failure that the system reports is a kIo error. Faults put
+// into the code: no unlink in the destructor, write errors ignored, exchange without removal. Each is
+// detected.
 #include "model/durable_file.h"
 
 #include <csignal>

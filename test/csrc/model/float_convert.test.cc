@@ -1,7 +1,7 @@
 // Conversion of every 16-bit value and its neighbourhood; rounding is compared with a search over all
-// representable values. Mutants tried: truncation, ties away from zero, f64 through f32 without to_odd, NaN
-// that becomes infinity, the last overflow reported instead of the first: all die. Omitting the special case
-// of 65520 is not detected, because the general rounding gives infinity too.
+// representable values. Faults put into the code: truncation, ties away from zero, f64 through f32 without
+// to_odd, NaN that becomes infinity, the last overflow reported instead of the first: each is detected.
+// Omitting the special case of 65520 is not detected, because the general rounding gives infinity too.
 #include "model/float_convert.h"
 
 #include <algorithm>

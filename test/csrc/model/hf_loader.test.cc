@@ -1,6 +1,6 @@
 // Loading Hugging Face folders: a single file, shards, wrapper names; errors name what is missing, unknown or
-// of the wrong shape. Mutants tried: "model.language_model." stripped without putting "model." back, an extra
-// tensor reported without its reason, the tied head not compared. All die.
+// of the wrong shape. Faults put into the code: "model.language_model." stripped without putting "model."
+// back, an extra tensor reported without its reason, the tied head not compared. Each is detected.
 #include "model/hf_loader.h"
 
 #include "check.h"

@@ -1,5 +1,6 @@
 // One layer computed in place, and with stored activations, has the same bits; views of heads; checks of
-// positions. Mutants tried: raw q and k saved after their norm, a view that forgets its stride. Both die.
+// positions. Faults put into the code: raw q and k saved after their norm, a view that forgets its stride.
+// Each is detected.
 #include "model/layer.h"
 
 #include "check.h"

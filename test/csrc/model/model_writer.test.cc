@@ -1,8 +1,8 @@
 // Writing model folders: with the source's names, shards, dtypes and bytes; with other dtypes and shards;
-// with trained values. Mutants tried: a vision tower converted on export, rotary frequencies converted, no
-// embedding for a stored tied head, trained tensors without a place or with another shape accepted, the old
-// index kept after a conversion, no "format", the wrong element named, the wrong bytes read in the second
-// piece of a tensor. All die.
+// with trained values. Faults put into the code: a vision tower converted on export, rotary frequencies
+// converted, no embedding for a stored tied head, trained tensors without a place or with another shape
+// accepted, the old index kept after a conversion, no "format", the wrong element named, the wrong bytes read
+// in the second piece of a tensor. Each is detected.
 #include "model/model_writer.h"
 
 #include <fstream>

@@ -1,7 +1,7 @@
 // The forward pass compared with golden data (PyTorch) and the f64 reference; generation and training have
-// the same bits. Mutants tried: scale 1/D, q's norm weight on k, q read for k, residual taken from the norm,
-// window dropped, k not rotated, hidden before the final norm, the wrong rows gathered above the last
-// attention. All die.
+// the same bits. Faults put into the code: scale 1/D, q's norm weight on k, q read for k, residual taken from
+// the norm, window dropped, k not rotated, hidden before the final norm, the wrong rows gathered above the
+// last attention. Each is detected.
 #include "model/network.h"
 
 #include "check.h"

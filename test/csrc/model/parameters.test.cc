@@ -1,6 +1,6 @@
-// Layout, names and initialisation of the parameter block. Mutants tried: v_proj before k_proj, biases
-// initialised to 1, residual scale left out, tensors drawn with one key, fresh parameters cleared by writing
-// zeros. All die.
+// Layout, names and initialisation of the parameter block. Faults put into the code: v_proj before k_proj,
+// biases initialised to 1, residual scale left out, tensors drawn with one key, fresh parameters cleared by
+// writing zeros. Each is detected.
 #include "model/parameters.h"
 
 #include <fstream>

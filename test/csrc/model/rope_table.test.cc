@@ -1,5 +1,6 @@
-// Rotary frequencies compared with transformers' (golden data), and angles with long double. Mutants tried:
-// llama3 thresholds swapped, yarn ramp reversed, attention factor left out, sin before cos. All die.
+// Rotary frequencies compared with transformers' (golden data), and angles with long double. Faults put into
+// the code: llama3 thresholds swapped, yarn ramp reversed, attention factor left out, sin before cos. Each is
+// detected.
 #include "model/rope_table.h"
 
 #include "check.h"

@@ -1,4 +1,4 @@
-// Row blocks: every row is in exactly one block, and every loss row in the block of its row. Mutants:
+// Row blocks: every row is in exactly one block, and every loss row in the block of its row. Mutation tests:
 // test/mutants/csrc-model.json.
 #include "model/row_blocks.h"
 

@@ -1,8 +1,8 @@
 // Reading and writing safetensors files, and malformed headers that the reader must refuse;
-// safetensors_fuzz.test.cc has thousands more. Mutants of the reader: bf16 shift 15, f16 subnormals flushed:
-// die. Gaps or ends beyond the data accepted by one check are not detected, because another check refuses the
-// same files. Mutants of the writer: tensors in the given order, a file that lacks bytes committed, a header
-// that does not begin with {: die.
+// safetensors_fuzz.test.cc has thousands more. Faults put into the reader: bf16 shift 15, f16 subnormals
+// flushed; each is detected. Gaps or ends beyond the data accepted by one check are not detected, because
+// another check refuses the same files. Faults put into the writer: tensors in the given order, a file that
+// lacks bytes committed, a header that does not begin with {; each is detected.
 #include "model/safetensors.h"
 
 #include "check.h"

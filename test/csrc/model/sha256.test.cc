@@ -1,5 +1,5 @@
-// SHA-256: examples of FIPS 180-4, and any division of the input into pieces. Mutants tried: length counted
-// in bytes, a block skipped when a piece ends on its edge. Both die.
+// SHA-256: examples of FIPS 180-4, and any division of the input into pieces. Faults put into the code:
+// length counted in bytes, a block skipped when a piece ends on its edge. Each is detected.
 #include "model/sha256.h"
 
 #include "check.h"

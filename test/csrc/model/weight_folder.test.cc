@@ -1,6 +1,7 @@
-// WeightFolder: which claims of an index are refused, and the text model's names of stored tensors. Mutants
-// tried: ".." or a NUL in a plain name, the index's shard not compared with where the tensor is, the second
-// shard of a tensor accepted, "model.language_model." stripped without putting "model." back. All die.
+// WeightFolder: which claims of an index are refused, and the text model's names of stored tensors. Faults
+// put into the code: ".." or a NUL in a plain name, the index's shard not compared with where the tensor is,
+// the second shard of a tensor accepted, "model.language_model." stripped without putting "model." back. Each
+// is detected.
 #include "model/weight_folder.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // WeightSnapshot: correctly packed, rounded if requested, overwritten only by repack and assign, and sharing
-// its rope table. Mutants tried: the head rounded to bf16, norms shared instead of copied, the table rebuilt,
-// a key norm not repacked, the version or the last cache line not copied. All die.
+// its rope table. Faults put into the code: the head rounded to bf16, norms shared instead of copied, the
+// table rebuilt, a key norm not repacked, the version or the last cache line not copied. Each is detected.
 #include "model/weight_snapshot.h"
 
 #include "check.h"

@@ -1,7 +1,7 @@
-// Tests the server with a host and programs in this file: each run is a fork of the test. Mutants tried: the
-// job in memory that forks inherit, descriptors of others not replaced, time not limited, a killed run
-// reported as exited, an empty filter treated as none, a filter that is not installed, excess output noticed
-// only when the process ends.
+// Tests the server with a host and programs in this file: each run is a fork of the test. Faults put into the
+// code: the job in memory that forks inherit, descriptors of others not replaced, time not limited, a killed
+// run reported as exited, an empty filter treated as none, a filter that is not installed, excess output
+// noticed only when the process ends.
 #include "sandbox/program_server.h"
 
 #include <fcntl.h>

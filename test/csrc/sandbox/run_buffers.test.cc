@@ -1,5 +1,5 @@
-// RunBuffers: a job is received and outputs are read through pipes, piece by piece. Mutants tried: two
-// outputs begin at the same place; the job is never dropped; one byte beyond the limit is kept.
+// RunBuffers: a job is received and outputs are read through pipes, piece by piece. Faults put into the code:
+// two outputs begin at the same place; the job is never dropped; one byte beyond the limit is kept.
 #include "sandbox/run_buffers.h"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
-// RunClock: tests pass in times; the kernel only reports how long this process waited for a processor.
-// Mutants tried: a run called too slow before its limit; starved_times ignored; spent() always 0.
+// RunClock: tests pass in times; the kernel only reports how long this process waited for a processor. Faults
+// put into the code: a run called too slow before its limit; starved_times ignored; spent() always 0.
 #include "sandbox/run_clock.h"
 
 #include <unistd.h>

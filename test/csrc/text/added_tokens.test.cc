@@ -1,5 +1,6 @@
-// Compares the search for added tokens with trying every token at every place. Mutants tried: shortest match; stripping
-// past the previous token; tokens found inside a skipped one; the test for whole words on one side only.
+// Compares the search for added tokens with trying every token at every place. Faults put into the code:
+// shortest match; stripping past the previous token; tokens found inside a skipped one; the test for whole
+// words on one side only.
 #include "text/added_tokens.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Compares merging with its definition: repeatedly merge the leftmost pair of the lowest rank.
-// Mutants tried: merges listed forwards; a remembered piece not appended; bytes pushed after the pending unknown token.
+// Compares merging with its definition: repeatedly merge the leftmost pair of the lowest rank. Faults put
+// into the code: merges listed forwards; a remembered piece not appended; bytes pushed after the pending
+// unknown token.
 #include "text/bpe.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Reading a model's tokens, merges and options, and what is refused.
-// Mutants tried: a merge in brackets read backwards; byte names not decoded to bytes; unk_token not looked up.
+// Reading a model's tokens, merges and options, and what is refused. Faults put into the code: a merge in
+// brackets read backwards; byte names not decoded to bytes; unk_token not looked up.
 #include "text/bpe_reader.h"
 
 #include "check.h"

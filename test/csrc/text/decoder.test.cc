@@ -1,6 +1,6 @@
-// Decoding all tokens at once and token by token. Mutants tried: half a character returned; the first word's
-// space kept; an ill-formed run of bytes returned as one U+FFFD; stripping at every call; at_start used for
-// every token.
+// Decoding all tokens at once and token by token. Faults put into the code: half a character returned; the
+// first word's space kept; an ill-formed run of bytes returned as one U+FFFD; stripping at every call;
+// at_start used for every token.
 #include "text/decoder.h"
 
 #include "check.h"

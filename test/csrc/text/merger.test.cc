@@ -1,5 +1,6 @@
-// Compares merging of ids with its definition: repeatedly merge the leftmost pair of the lowest rank.
-// Mutants tried: the rightmost pair of equal rank first; a candidate not checked before merging; previous not updated.
+// Compares merging of ids with its definition: repeatedly merge the leftmost pair of the lowest rank. Faults
+// put into the code: the rightmost pair of equal rank first; a candidate not checked before merging; previous
+// not updated.
 #include "text/merger.h"
 
 #include <map>

@@ -1,5 +1,5 @@
-// Pieces are recalled as they were remembered, and no more than the limit are kept.
-// Mutants tried: ids not cleared with their ranges; ranges not cleared with their ids; a range that starts at 0.
+// Pieces are recalled as they were remembered, and no more than the limit are kept. Faults put into the code:
+// ids not cleared with their ranges; ranges not cleared with their ids; a range that starts at 0.
 #include "text/piece_memory.h"
 
 #include <string>

@@ -1,5 +1,6 @@
-// The ids that templates put around a text, for a single template and for nested ones.
-// Mutants tried: ids after the text put before it; an inner template's ids outside the outer one's; only a token's first id.
+// The ids that templates put around a text, for a single template and for nested ones. Faults put into the
+// code: ids after the text put before it; an inner template's ids outside the outer one's; only a token's
+// first id.
 #include "text/post_processor.h"
 
 #include "check.h"

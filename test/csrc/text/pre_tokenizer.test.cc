@@ -1,5 +1,5 @@
-// Texts are split as tokenizer.json says, for every behaviour. Mutants tried: MergedWithNext read as
-// MergedWithPrevious; Contiguous joining gaps; "first" applied to every piece; a prefix space put before
+// Texts are split as tokenizer.json says, for every behaviour. Faults put into the code: MergedWithNext read
+// as MergedWithPrevious; Contiguous joining gaps; "first" applied to every piece; a prefix space put before
 // another space.
 #include "text/pre_tokenizer.h"
 

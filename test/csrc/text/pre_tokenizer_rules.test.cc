@@ -1,5 +1,5 @@
-// Reading a pre-tokenizer's rules from a file, field by field, and what is refused.
-// Mutants tried: add_prefix_space preferred to prepend_scheme; Metaspace's second step left out; add_prefix_space read as
+// Reading a pre-tokenizer's rules from a file, field by field, and what is refused. Faults put into the code:
+// add_prefix_space preferred to prepend_scheme; Metaspace's second step left out; add_prefix_space read as
 // "first"; a prefix space put before the steps of a Sequence; a step allowed after ByteLevel.
 #include "text/pre_tokenizer_rules.h"
 

@@ -1,7 +1,8 @@
-// Compares scanners with a backtracking matcher that reads the same pattern.
-// Mutants tried: \s+(?!\S) keeping its last character; a Tekken word that does not backtrack; digits one by one;
-// leading character not tried first; U+017F left out; "/" not trailing; DeepSeek's leading character may be a symbol, its
-// symbols include controls; Qwen 3.5's marks count as symbols; o200k's contraction not joined to its word.
+// Compares scanners with a backtracking matcher that reads the same pattern. Faults put into the code:
+// \s+(?!\S) keeping its last character; a Tekken word that does not backtrack; digits one by one; leading
+// character not tried first; U+017F left out; "/" not trailing; DeepSeek's leading character may be a symbol,
+// its symbols include controls; Qwen 3.5's marks count as symbols; o200k's contraction not joined to its
+// word.
 #include "text/scanner.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // Golden cases of seven tokenizers, made by Hugging Face tokenizers; round trips of random texts; refusals.
-// Mutants tried: added tokens searched after normalizing; the template's suffix left out; inner stretches of text
-// treated as the first; a special token's bytes kept.
+// Faults put into the code: added tokens searched after normalizing; the template's suffix left out; inner
+// stretches of text treated as the first; a special token's bytes kept.
 #include "text/tokenizer.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // Character classes and NFC for characters whose result the standard states. test/native/tokenizer.test.ts
-// compares every code point and random sequences with another implementation. Mutants tried: marks not
-// sorted; a mark of equal class not blocked; Hangul finals not joined; a segment begins at the active
+// compares every code point and random sequences with another implementation. Faults put into the code: marks
+// not sorted; a mark of equal class not blocked; Hangul finals not joined; a segment begins at the active
 // character instead of before it.
 #include "text/unicode.h"
 

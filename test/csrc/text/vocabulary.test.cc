@@ -1,5 +1,5 @@
-// Each token has one id and each id one token.
-// Mutants tried: a second token may take an id; a token is found by its new name; the id 2^24 is allowed.
+// Each token has one id and each id one token. Faults put into the code: a second token may take an id; a
+// token is found by its new name; the id 2^24 is allowed.
 #include "text/vocabulary.h"
 
 #include "check.h"

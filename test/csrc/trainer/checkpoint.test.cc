@@ -1,6 +1,6 @@
 // Saving checkpoints and resuming to the bit; everything that can be wrong with a folder; a disk that becomes
-// full. Mutants tried: optimizer steps not restored, m saved for v, files not verified, the manifest's own
-// hash not verified, the unfinished folder kept after an error. All die.
+// full. Faults put into the code: optimizer steps not restored, m saved for v, files not verified, the
+// manifest's own hash not verified, the unfinished folder kept after an error. Each is detected.
 #include "trainer/checkpoint.h"
 
 #include <algorithm>

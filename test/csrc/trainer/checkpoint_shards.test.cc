@@ -1,5 +1,5 @@
 // Checkpoints that four ranks save are read by any number of ranks and by a single trainer, and the other way
-// round; damaged folders; a process that is killed between any two collectives of a save. Mutants:
+// round; damaged folders; a process that is killed between any two collectives of a save. Mutation tests:
 // test/mutants/csrc-trainer.json.
 #include "trainer/checkpoint_shards.h"
 

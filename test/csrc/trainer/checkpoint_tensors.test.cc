@@ -1,5 +1,5 @@
 // Pieces of tensors in checkpoints: read across their borders, and refused unless they make up the whole
-// tensor. Mutants: test/mutants/csrc-trainer.json.
+// tensor. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/checkpoint_tensors.h"
 
 #include <numeric>

@@ -1,5 +1,5 @@
 // GradientRounds: how gradients of micro-batches reach the ranks that own them, summed over ranks and over
-// row blocks in their order. Mutants: test/mutants/csrc-trainer.json.
+// row blocks in their order. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/gradient_rounds.h"
 
 #include "check.h"

@@ -1,5 +1,5 @@
 // A backward that passes gradients on layer by layer has the bits, element for element, of one that stores
-// them all. Mutants: test/mutants/csrc-trainer.json.
+// them all. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/gradient_window.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// What PackedBatch gathers, and every batch that is refused before anything is computed. Mutants tried:
-// positions not restarted, targets of the previous token, counted tokens not compared: die. Mask values above
-// 1 accepted: not detected, because the count then differs.
+// What PackedBatch gathers, and every batch that is refused before anything is computed. Faults put into the
+// code: positions not restarted, targets of the previous token, counted tokens not compared; each is
+// detected. Mask values above 1 accepted: not detected, because the count then differs.
 #include "trainer/micro_batch.h"
 
 #include <algorithm>

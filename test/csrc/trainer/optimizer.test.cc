@@ -1,6 +1,6 @@
-// One update compared with AdamW in f64, and which tensors decay and Muon apply to. Mutants tried: decay_all
-// ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the difference, the GPU's
-// kernel not given the factor. All die.
+// One update compared with AdamW in f64, and which tensors decay and Muon apply to. Faults put into the code:
+// decay_all ignored, clip factor dropped, Muon given the AdamW rate, the update norm not of the difference,
+// the GPU's kernel not given the factor. Each is detected.
 #include "trainer/optimizer.h"
 
 #include <algorithm>

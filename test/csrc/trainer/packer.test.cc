@@ -1,5 +1,5 @@
-// First-fit decreasing, checked by its definition on random lengths.
-// Mutants tried: unsorted sequences in a batch, ties in reverse, `<` for `<=` budget. All die.
+// First-fit decreasing, checked by its definition on random lengths. Faults put into the code: unsorted
+// sequences in a batch, ties in reverse, `<` for `<=` budget. Each is detected.
 #include "trainer/packer.h"
 
 #include <algorithm>

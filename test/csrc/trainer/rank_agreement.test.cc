@@ -1,4 +1,4 @@
-// Either all ranks continue or none does, and each reports why; reports cover all ranks. Mutants:
+// Either all ranks continue or none does, and each reports why; reports cover all ranks. Mutation tests:
 // test/mutants/csrc-trainer.json.
 #include "trainer/rank_agreement.h"
 

@@ -1,5 +1,6 @@
 // The exchange of rows for heads and back compared with plain loops, and the network on ranks that divide a
-// micro-batch's rows compared with one process that has all rows. Mutants: test/mutants/csrc-trainer.json.
+// micro-batch's rows compared with one process that has all rows. Mutation tests:
+// test/mutants/csrc-trainer.json.
 #include "trainer/sequence_ranks.h"
 
 #include <algorithm>

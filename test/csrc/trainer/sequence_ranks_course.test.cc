@@ -1,6 +1,6 @@
 // Twenty steps of teams of ranks that share each micro-batch equal, to the bit, those of one trainer that
 // sums over the same row blocks and, within the documented bound, those of one without blocks. If a rank
-// fails within a pass, all ranks report it. Mutants: test/mutants/csrc-trainer.json.
+// fails within a pass, all ranks report it. Mutation tests: test/mutants/csrc-trainer.json.
 #include <algorithm>
 #include <atomic>
 #include <functional>

@@ -1,5 +1,5 @@
 // ShardExchange: sums are taken in rank order, element by element; gathered values are those of the ranks
-// that own them. Mutants: test/mutants/csrc-trainer.json.
+// that own them. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/shard_exchange.h"
 
 #include <cmath>

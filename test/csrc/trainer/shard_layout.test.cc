@@ -1,5 +1,5 @@
 // ShardLayout: every element has one owner, blocks do not depend on the number of ranks, and no rank owns
-// much more than others. Mutants: test/mutants/csrc-trainer.json.
+// much more than others. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/shard_layout.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Sharded optimizers have, to the bit, the weights and moments of a single optimizer that has every moment,
-// for the same clipped gradients; norms are compared with sums over all elements. Mutants:
+// for the same clipped gradients; norms are compared with sums over all elements. Mutation tests:
 // test/mutants/csrc-trainer.json.
 #include "trainer/sharded_optimizer.h"
 

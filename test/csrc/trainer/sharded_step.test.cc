@@ -1,6 +1,6 @@
 // 2, 3 and 4 ranks that train one model together, compared with one trainer, after 20 steps. One trainer
 // without sharding is the reference of the default mode; the exact mode has the same bits for any number of
-// ranks. Mutants: test/mutants/csrc-trainer.json.
+// ranks. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 
 #include "check.h"

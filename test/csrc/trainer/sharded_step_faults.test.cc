@@ -1,5 +1,5 @@
-// Faults on one rank are reported on all: no weights change anywhere, and no rank waits forever. Mutants:
-// test/mutants/csrc-trainer.json.
+// Faults on one rank are reported on all: no weights change anywhere, and no rank waits forever. Mutation
+// tests: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_step.h"
 
 #include <array>

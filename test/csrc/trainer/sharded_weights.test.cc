@@ -1,5 +1,5 @@
 // How much of sharded weights a rank keeps in memory, by the resident memory that the system reports; and
-// detecting weights that differ between ranks. Mutants: test/mutants/csrc-trainer.json.
+// detecting weights that differ between ranks. Mutation tests: test/mutants/csrc-trainer.json.
 #include "trainer/sharded_weights.h"
 
 #include <sys/mman.h>

@@ -2,7 +2,8 @@
 // differences of the same step in f64. The correction's weights stay those at the start of the step, or of
 // the batch if it has several updates.
 //
-// Mutants that die here: proximal log-probs other than the step's own, weights not fetched, bounds exchanged.
+// Faults put into the code, each detected: proximal log-probs other than the step's own, weights not fetched,
+// bounds exchanged.
 #include "trainer/step.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Steps with given expert routes that the current weights would not choose: log-probs, loss and the gradient
 // of every weight compared with an f64 reference that uses the same experts, and the number of choices that
-// differ. Mutants that die here: the router's own experts instead of the given ones, those of another token
-// or layer; weights divided by the sum of the own experts' scores.
+// differ. Faults put into the code, each detected: the router's own experts instead of the given ones, those
+// of another token or layer; weights divided by the sum of the own experts' scores.
 #include <map>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // What a trainer computes as a teacher, and which teacher data a trainer refuses. kernels/divergence.test.cc
-// tests the divergence and its gradient; test/e2e/distillation.test.ts whole runs. Mutants tried, each
-// killed: rows numbered within the micro-batch (rows); the head's tokens not compared (refusals).
+// tests the divergence and its gradient; test/e2e/distillation.test.ts whole runs. Faults put into the code,
+// each detected: rows numbered within the micro-batch (rows); the head's tokens not compared (refusals).
 #include "trainer/teacher_head.h"
 
 #include <cmath>

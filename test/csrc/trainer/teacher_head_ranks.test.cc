@@ -1,5 +1,5 @@
 // A teacher's whole distributions when several ranks train: each rank has the rows of its own micro-batches,
-// or of its part of a team's, and all end with the bits of one trainer. Mutants:
+// or of its part of a team's, and all end with the bits of one trainer. Mutation tests:
 // test/mutants/csrc-trainer.json.
 #include "trainer/teacher_head.h"
 

@@ -1,10 +1,10 @@
 // The whole training step: gradients compared with central differences of an f64 model; equal bits for any
-// packing and number of threads; refusals. Goldens: test/csrc/contract/golden_gradients.test.cc. Mutants
-// tried: head row t instead of t-1, gradient rows not zeroed before the scatter or after it, grads not zeroed
-// between steps, clip factor applied twice, entropy coefficients dropped, behavior log-probs gathered in
-// packed order, transposed packs or weight packs kept after an update, k norm's gradient added to q's,
-// rotation not inverted, residual or bias gradient lost, window or temperature lost in the backward, results
-// scattered in packed order. All die.
+// packing and number of threads; refusals. Goldens: test/csrc/contract/golden_gradients.test.cc. Faults put
+// into the code: head row t instead of t-1, gradient rows not zeroed before the scatter or after it, grads
+// not zeroed between steps, clip factor applied twice, entropy coefficients dropped, behavior log-probs
+// gathered in packed order, transposed packs or weight packs kept after an update, k norm's gradient added to
+// q's, rotation not inverted, residual or bias gradient lost, window or temperature lost in the backward,
+// results scattered in packed order. Each is detected.
 #include "trainer/trainer.h"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Passes over weights that ranks shard have the bits of passes over unsharded weights. Mutants:
+// Passes over weights that ranks shard have the bits of passes over unsharded weights. Mutation tests:
 // test/mutants/csrc-trainer.json.
 #include "trainer/weight_window.h"
 

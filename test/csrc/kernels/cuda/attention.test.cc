@@ -1,11 +1,11 @@
 // Packed forward attention on the device, compared with the CPU op on the same bf16 values.
 //
-// Mutants tried, each killed by packed_forward_agrees...: key mask one too short or too long; window mask one
-// too short; tiles on the diagonal or the window's edge not masked; cp.async not waited for; a tile's barrier
-// missing; a tile loaded over the one in use; columns beyond the head dim read; swizzle left out when
-// reading; sums over two lanes instead of four; a row without keys not handled; a split merged without
-// rescaling o or l, or not cleared after merging; the key head chosen by remainder; the search for a tile's
-// sequence off by one; lse not scaled, or in base 2.
+// Faults put into the code, each detected by packed_forward_agrees...: key mask one too short or too long;
+// window mask one too short; tiles on the diagonal or the window's edge not masked; cp.async not waited for;
+// a tile's barrier missing; a tile loaded over the one in use; columns beyond the head dim read; swizzle left
+// out when reading; sums over two lanes instead of four; a row without keys not handled; a split merged
+// without rescaling o or l, or not cleared after merging; the key head chosen by remainder; the search for a
+// tile's sequence off by one; lse not scaled, or in base 2.
 #include "attention_batch.h"
 #include "kernels/cuda/matmul.h"
 

@@ -2,17 +2,17 @@
 // wgmma and mma.sync, and both kernels take the same steps in the same order, so that there the bits are the
 // portable kernel's. On any device results agree with the CPU op within its bound.
 //
-// Mutants tried in the shim, each killed: causal or window edges off by one; which columns a group of lines
-// interacts with taken from the wrong line, or a column short; masking left out, or applied where nothing is
-// masked; a tile that no line needs not released; a barrier's parity inverted or never flipped; one arrival
-// too few; a stage released early, or by every lane; a wait, fence or commit left out; sums not started from
-// zero; barriers not made visible; rows beyond a sequence's end not cleared, too few or too many of them, in
-// one of two tiles, too early, or without a proxy fence; a row's lse and delta left out, taken from the first
-// head only, or in the wrong base; a group's own tiles not waited for; queries, keys, values or output
-// gradients exchanged; dk computed from p; heads of a group left out or in descending order; the wrong key
-// head; too few tile slots; stages not aligned to 1024 bytes; too many registers. Two are not detected,
-// because they change no result: iterating over tiles below the window, which are skipped, and masking slopes
-// like scores.
+// Faults put into the code, each detected in the host shim: causal or window edges off by one; which columns
+// a group of lines interacts with taken from the wrong line, or a column short; masking left out, or applied
+// where nothing is masked; a tile that no line needs not released; a barrier's parity inverted or never
+// flipped; one arrival too few; a stage released early, or by every lane; a wait, fence or commit left out;
+// sums not started from zero; barriers not made visible; rows beyond a sequence's end not cleared, too few or
+// too many of them, in one of two tiles, too early, or without a proxy fence; a row's lse and delta left out,
+// taken from the first head only, or in the wrong base; a group's own tiles not waited for; queries, keys,
+// values or output gradients exchanged; dk computed from p; heads of a group left out or in descending order;
+// the wrong key head; too few tile slots; stages not aligned to 1024 bytes; too many registers. Two are not
+// detected, because they change no result: iterating over tiles below the window, which are skipped, and
+// masking slopes like scores.
 #include "kernels/cuda/attention.h"
 
 #include <limits>

@@ -1,15 +1,15 @@
 // Paged attention on the device: every row has the bits of packed attention, whatever the pages, the batch
 // and the division of a prompt. attention.test.cc compares packed attention with the CPU op.
 //
-// Mutants tried, each killed by the tests named: rows joined across positions or sequences (neighbours);
-// tiles of any number of rows, heads and rows of a tile exchanged, all warps on one block of rows
-// (paged_rows); a split that extends into the next, or has 1024 keys, the last split left out, splits added
-// without weights (decoded, without_room); a split that reads below its window (pages_below); padding rows
-// computed (paged_rows) or written (what_is_written); more partial states than fit (without_room); either
-// barrier of the scan missing (paged_rows); no barrier between two items of a block, or only one item per
-// block (take_turns); rows read that were not written (paged_rows), rows below the window (pages_below). Two
-// are not detected: splits counted from position 0 despite a window, which only adds empty splits, and splits
-// merged in descending order, whose difference rounding hides.
+// Faults put into the code, each detected by the test named: rows joined across positions or sequences
+// (neighbours); tiles of any number of rows, heads and rows of a tile exchanged, all warps on one block of
+// rows (paged_rows); a split that extends into the next, or has 1024 keys, the last split left out, splits
+// added without weights (decoded, without_room); a split that reads below its window (pages_below); padding
+// rows computed (paged_rows) or written (what_is_written); more partial states than fit (without_room);
+// either barrier of the scan missing (paged_rows); no barrier between two items of a block, or only one item
+// per block (take_turns); rows read that were not written (paged_rows), rows below the window (pages_below).
+// Two are not detected: splits counted from position 0 despite a window, which only adds empty splits, and
+// splits merged in descending order, whose difference rounding hides.
 #include "attention_cache.h"
 #include "core/device.h"
 

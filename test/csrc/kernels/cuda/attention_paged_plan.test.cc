@@ -1,14 +1,14 @@
 // Rows that share pages have the same bits as if each row had its own pages (which attention_paged.test.cc
 // compares with packed attention); and shared pages are read only through the first row's table.
 //
-// Mutants tried, all killed: a row's own tiles read by all rows, through the first row's table, from a tile
-// too early, or treated as shared ones; warps that skip them; more tiles read together than are shared, or
-// the last one incomplete; the split that contains the prefix's end listed twice; whole splits up to the
-// first row's position; the number of rows in that split's item by the first row's position, or always one; a
-// chunk that extends into the next group; rows without memory for states treated like others; keys of an item
-// by its first row; state indices read a barrier too early. Two are not detected, because they only change
-// the length of the list: a row whose window has left the first key counted in a run, and rows without memory
-// for states counted in it.
+// Faults put into the code, each detected: a row's own tiles read by all rows, through the first row's table,
+// from a tile too early, or treated as shared ones; warps that skip them; more tiles read together than are
+// shared, or the last one incomplete; the split that contains the prefix's end listed twice; whole splits up
+// to the first row's position; the number of rows in that split's item by the first row's position, or always
+// one; a chunk that extends into the next group; rows without memory for states treated like others; keys of
+// an item by its first row; state indices read a barrier too early. Two are not detected, because they only
+// change the length of the list: a row whose window has left the first key counted in a run, and rows without
+// memory for states counted in it.
 #include "attention_cache.h"
 
 namespace kernels_cuda_attention_paged_plan_test {

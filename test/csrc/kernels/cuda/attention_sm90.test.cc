@@ -2,18 +2,19 @@
 // and mma.sync, so that there the bits are the portable kernel's; on any device results agree with the CPU op
 // within its bound.
 //
-// Mutants tried in the shim, each killed: a wait for keys or values left out; parities of full or empty tiles
-// never flipped or inverted, or empty tiles not waited for; a fence left out; scores or sums not waited for;
-// keys or values released too early, never, or by every lane; no splits, or splits one tile late; softmax
-// state or sums not cleared, saved, merged or rescaled at a split; another sequence's values not cleared, too
-// few or too many rows or only one box cleared, cleared too early, or not made visible to wgmma; no mask, or
-// one tile off; the diagonal left out; tiles before a window not released, or its start ignored; the first
-// group's rows computed twice; the query head used as key head; a sequence's start ignored; too few bytes
-// announced; barriers not made visible or not waited for; values exchanged with keys; one reader group too
-// many or too few; tiles not aligned to 1024 bytes; too many registers; turns waited for once too often, by a
-// group without a partner, or by the first group first; turns passed to oneself, never, or not after the
-// first scores. One is not detected, because it is correct: keys released before the wait for their scores
-// are not overwritten, since the copying thread first waits for the previous tile's values.
+// Faults put into the code, each detected in the host shim: a wait for keys or values left out; parities of
+// full or empty tiles never flipped or inverted, or empty tiles not waited for; a fence left out; scores or
+// sums not waited for; keys or values released too early, never, or by every lane; no splits, or splits one
+// tile late; softmax state or sums not cleared, saved, merged or rescaled at a split; another sequence's
+// values not cleared, too few or too many rows or only one box cleared, cleared too early, or not made
+// visible to wgmma; no mask, or one tile off; the diagonal left out; tiles before a window not released, or
+// its start ignored; the first group's rows computed twice; the query head used as key head; a sequence's
+// start ignored; too few bytes announced; barriers not made visible or not waited for; values exchanged with
+// keys; one reader group too many or too few; tiles not aligned to 1024 bytes; too many registers; turns
+// waited for once too often, by a group without a partner, or by the first group first; turns passed to
+// oneself, never, or not after the first scores. One is not detected, because it is correct: keys released
+// before the wait for their scores are not overwritten, since the copying thread first waits for the previous
+// tile's values.
 #include "kernels/cuda/attention.h"
 
 #include "attention_batch.h"

@@ -1,7 +1,7 @@
 // Casts on a device have the CPU's bits: special values, ties, tails and strides.
 //
-// Mutants tried, all killed: truncation instead of rounding (bits); a whole vector written at a tail
-// (AddressSanitizer); unaligned rows read by vectors (UBSan).
+// Faults put into the code, each detected: truncation instead of rounding (bits); a whole vector written at a
+// tail (AddressSanitizer); unaligned rows read by vectors (UBSan).
 #include "kernels/cast.h"
 
 #include "device.h"

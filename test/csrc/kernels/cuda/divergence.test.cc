@@ -1,10 +1,10 @@
 // The divergence from a teacher in the head's gradient on the device, compared with the CPU op on the same
 // rounded numbers; and the likeliest tokens that a teacher lists there.
 //
-// Mutants tried in the host shim, each killed: the teacher's rows of the first chunk used for all (chunks);
-// the teacher's whole head used, with tokens that the student lacks (values); k tokens written before the
-// rest of their row (likeliest); the mean of the gap left out, beta and 1 - beta exchanged, the spread left
-// out (values); the last listed token listed twice, equal logits ordered by the higher id (top).
+// Faults put into the code, each detected in the host shim: the teacher's rows of the first chunk used for
+// all (chunks); the teacher's whole head used, with tokens that the student lacks (values); k tokens written
+// before the rest of their row (likeliest); the mean of the gap left out, beta and 1 - beta exchanged, the
+// spread left out (values); the last listed token listed twice, equal logits ordered by the higher id (top).
 #include "kernels/divergence.h"
 
 #include <numeric>

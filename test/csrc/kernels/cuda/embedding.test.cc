@@ -1,9 +1,9 @@
 // Embedding on a device: rows are rounded once; gradients have the CPU's bits, since both sum in ascending
 // order.
 //
-// Mutants tried, all killed: the first barrier removed (poisoned shared memory then names rows that do not
-// exist); the second barrier removed (gradients, over 256 tokens); a later token's block not stopped
-// (gradients); columns beyond 2048 left out (gradients).
+// Faults put into the code, each detected: the first barrier removed (poisoned shared memory then names rows
+// that do not exist); the second barrier removed (gradients, over 256 tokens); a later token's block not
+// stopped (gradients); columns beyond 2048 left out (gradients).
 #include "kernels/embedding.h"
 
 #include "device.h"

@@ -1,8 +1,8 @@
 // Gathering and scattering rows on a device has the CPU's bytes, for both element sizes, any stride and any
 // choice of rows.
 //
-// Mutants tried, killed: rows that no index names left unchanged (scatter); the search's last step left out
-// (scatter); wide copies used for unaligned rows (misaligned load).
+// Faults put into the code, each detected: rows that no index names left unchanged (scatter); the search's
+// last step left out (scatter); wide copies used for unaligned rows (misaligned load).
 #include "kernels/gather.h"
 
 #include <algorithm>

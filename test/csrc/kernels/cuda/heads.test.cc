@@ -1,9 +1,9 @@
 // prepare_heads has, to the bit, the results of the three ops it replaces, whose own tests compare them with
 // the CPU's.
 //
-// Mutants tried, all killed: the norm not rounded before rotary embedding; no __syncwarp between them; q's
-// weights used for k; padding rows written (AddressSanitizer); whole vectors of the table at head dims 8 and
-// 24; the wrong place within a page.
+// Faults put into the code, each detected: the norm not rounded before rotary embedding; no __syncwarp
+// between them; q's weights used for k; padding rows written (AddressSanitizer); whole vectors of the table
+// at head dims 8 and 24; the wrong place within a page.
 #include <tuple>
 
 #include "attention_cache.h"

@@ -1,7 +1,7 @@
 // Statistics and gradient of the output head on the device, by each of its kernels, compared with f64 and
 // with the CPU op on the same rounded numbers.
 //
-// Mutants tried, each killed by the test named: the third part of a weight left out, the first part not
+// Faults tried, each detected by the test named: the third part of a weight left out, the first part not
 // subtracted (third_part); sums not promoted, promoted every 256 k, or parts in another order (one_chain);
 // the last 512 k left out, halves of a fragment exchanged, a wait for one group too few, a missing barrier
 // after it, before the finished tile, or before the epilogue (match_f64); h not zero beyond k (nan), or

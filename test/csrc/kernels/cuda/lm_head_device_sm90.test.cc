@@ -2,8 +2,8 @@
 // 64, 256 and 300 rows, and that f32 weights in shared memory are never read after the copy engine (TMA) has
 // overwritten them. The host shim runs the same cases at small sizes.
 //
-// Mutants tried in the shim, each killed: a stage released while its products run; the last stage of k left
-// out; a ring's parity never flipped; wgmma rounding at 16 columns only.
+// Faults put into the code, each detected in the host shim: a stage released while its products run; the last
+// stage of k left out; a ring's parity never flipped; wgmma rounding at 16 columns only.
 #include "apart.h"
 #include "each_way.h"
 #include "head.h"

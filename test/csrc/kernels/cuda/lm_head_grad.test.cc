@@ -1,7 +1,7 @@
 // The head's gradient by chunks of rows: which partial sums dW consists of. lm_head.test.cc tests its values.
 //
-// Mutants tried in the host shim, each killed: chunks of 2048 rows whatever was requested; dW of the first
-// chunk only; the first chunk's inputs used for all. Of passes within a chunk (killed by
+// Faults put into the code, each detected in the host shim: chunks of 2048 rows whatever was requested; dW of
+// the first chunk only; the first chunk's inputs used for all. Of passes within a chunk (detected by
 // chunks_of_rows_add_up of lm_head.test.cc): all write dz of the first pass; only the first pass runs.
 #include "head.h"
 

@@ -1,6 +1,6 @@
-// The sampling noise of a key has the CPU's bits, and f64's values within f32 precision. Mutants tried: u
-// itself instead of its distance from 1, killed by both tests; nine rounds of Philox (bits); negation instead
-// of subtraction, which gives -0 for the last word (ends).
+// The sampling noise of a key has the CPU's bits, and f64's values within f32 precision. Faults put into the
+// code: u itself instead of its distance from 1, detected by both tests; nine rounds of Philox (bits);
+// negation instead of subtraction, which gives -0 for the last word (ends).
 #include "kernels/cuda/lm_head_row.cuh"
 
 #include "core/cuda/launch.cuh"

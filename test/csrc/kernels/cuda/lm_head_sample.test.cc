@@ -1,9 +1,9 @@
 // Sampling on the device: the bits of the statistics pass, the CPU's tokens, and truncation compared with
 // sorting in f64.
 //
-// Mutants tried, each killed by the test named: the next block's words, nine rounds, halves of the seed or
-// attempt and problem exchanged (tokens_are_those_of_the_cpu); ties to the higher id within a lane or between
-// lanes, noise for a greedy row (greedy); rows of another tile height computed in one part
+// Faults put into the code, each detected by the test named: the next block's words, nine rounds, halves of
+// the seed or attempt and problem exchanged (tokens_are_those_of_the_cpu); ties to the higher id within a
+// lane or between lanes, noise for a greedy row (greedy); rows of another tile height computed in one part
 // (bits_of_the_statistics_pass); the first chunk's params or keys used for all, logits of one tile stored
 // over another's (chunks, truncation_keeps); count or mass compared strictly, ties to higher ids, all ties
 // kept (ties_at_a_cut); the crossing token left out, mass of the whole row after top-k, min-p left out, the

@@ -2,18 +2,19 @@
 // sums a step of 16 in f64 for either instruction; on any device a row has the same bits in tiles of any
 // height. lm_head.test.cc and lm_head_sample.test.cc test the values, with both kernels.
 //
-// Mutants tried in the shim, each killed: one set of fragments; parts in another order; sums not restarted,
-// promoted every 256 k, not added, or read without a wait; the last stage left out; a stage released while
-// its products run, never, by eight lanes of a warp, or by one group only; one product more in progress; a
-// fence left out; the parity of `empty`; too few bytes announced; barriers not made visible; too many
-// registers; the other group's weights or tile half; halves of a fragment or of sums exchanged; ids in order
-// only within fragments; no swizzle; wrong boxes of k, of outputs or of transposed weights; rows of the first
-// tile, of the first step or without their pitch; ids cut off at the map's edge; the portable kernel for 16
-// or 64 rows. For consecutive tiles: the finished tile's parity never flipped; it is written before it was
-// read, read before it was written, released before it was read, or lies in the stages' memory; one warp
-// fewer announces it; the ring restarted, or a stage never released; one stage fewer filled; rows and outputs
-// of a tile exchanged; only the first tile computed; the copying warp also runs the epilogue; the previous
-// tile's sums kept. Not detectable: both groups calling the epilogue for the same rows.
+// Faults put into the code, each detected in the host shim: one set of fragments; parts in another order;
+// sums not restarted, promoted every 256 k, not added, or read without a wait; the last stage left out; a
+// stage released while its products run, never, by eight lanes of a warp, or by one group only; one product
+// more in progress; a fence left out; the parity of `empty`; too few bytes announced; barriers not made
+// visible; too many registers; the other group's weights or tile half; halves of a fragment or of sums
+// exchanged; ids in order only within fragments; no swizzle; wrong boxes of k, of outputs or of transposed
+// weights; rows of the first tile, of the first step or without their pitch; ids cut off at the map's edge;
+// the portable kernel for 16 or 64 rows. For consecutive tiles: the finished tile's parity never flipped; it
+// is written before it was read, read before it was written, released before it was read, or lies in the
+// stages' memory; one warp fewer announces it; the ring restarted, or a stage never released; one stage fewer
+// filled; rows and outputs of a tile exchanged; only the first tile computed; the copying warp also runs the
+// epilogue; the previous tile's sums kept. Not detectable: both groups calling the epilogue for the same
+// rows.
 #include "core/cuda/check.h"
 #include "each_way.h"
 #include "head.h"

@@ -1,17 +1,18 @@
 // CUDA's matrix products compared with the CPU op on the same bf16 values, by each of the kernels: on a GPU
 // or in the host shim, which reports a Hopper.
 //
-// Mutants tried in the shim, each killed: no barrier before a stage is read; one group of copies fewer waited
-// for; no group committed at the end; a stage overwritten while it is read; one row, chunk or element too
-// many at a tail; fragments of A or B in another order; another warp's column; k divided by the number of
-// rows; pieces mixed up, the last one left out, one missing, or added in reverse, each with the bias; a
-// neighbour's bias; y not added; dw overwritten; a lane of dbias missing, or not waited for; a pair written
-// beyond an odd edge; alignment ignored; a strided matrix packed as a contiguous one. Of the Hopper kernel: a
-// parity inverted or never flipped; a wait left out; no or too few bytes announced; a stage released early,
-// never, by every lane, or for one group only; one product more in progress, no wait before sums are read or
-// added; no fence, no commit; sums never or always started from zero; barriers not made visible or not waited
-// for; another swizzle, stride or leading offset; stages not aligned to 1024 bytes; boxes of half the rows;
-// the other group's rows; too many registers; copying or multiplying stops after the first tile.
+// Faults put into the code, each detected in the host shim: no barrier before a stage is read; one group of
+// copies fewer waited for; no group committed at the end; a stage overwritten while it is read; one row,
+// chunk or element too many at a tail; fragments of A or B in another order; another warp's column; k divided
+// by the number of rows; pieces mixed up, the last one left out, one missing, or added in reverse, each with
+// the bias; a neighbour's bias; y not added; dw overwritten; a lane of dbias missing, or not waited for; a
+// pair written beyond an odd edge; alignment ignored; a strided matrix packed as a contiguous one. Of the
+// Hopper kernel: a parity inverted or never flipped; a wait left out; no or too few bytes announced; a stage
+// released early, never, by every lane, or for one group only; one product more in progress, no wait before
+// sums are read or added; no fence, no commit; sums never or always started from zero; barriers not made
+// visible or not waited for; another swizzle, stride or leading offset; stages not aligned to 1024 bytes;
+// boxes of half the rows; the other group's rows; too many registers; copying or multiplying stops after the
+// first tile.
 #include "kernels/cuda/matmul.h"
 
 #include <algorithm>

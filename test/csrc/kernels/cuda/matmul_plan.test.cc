@@ -1,5 +1,5 @@
 // How products are divided into pieces and tiles, and the byte layouts of Hopper's operands, compared with
-// the PTX ISA, CuTe and Triton. Mutants of the layouts tried, each killed: offsets exchanged or halved;
+// the PTX ISA, CuTe and Triton. Faults put into the layouts, each detected: offsets exchanged or halved;
 // swizzle mode 2; an address not cut to 18 bits; steps of 8 or 32 k.
 #include "kernels/cuda/matmul_plan.h"
 

@@ -3,9 +3,9 @@
 // sums are truncated; and how much wgmma and mma.sync differ. The host shim runs the same cases on small
 // matrices.
 //
-// Mutants tried in the shim, each killed: k divided by the number of rows; a ring's parity never flipped; a
-// persistent block that stores its first tile again; wgmma truncating at 256 columns only, or rounding one
-// column up.
+// Faults put into the code, each detected in the host shim: k divided by the number of rows; a ring's parity
+// never flipped; a persistent block that stores its first tile again; wgmma truncating at 256 columns only,
+// or rounding one column up.
 #include "apart.h"
 #include "each_way.h"
 

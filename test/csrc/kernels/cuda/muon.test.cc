@@ -1,9 +1,9 @@
 // Muon on a device compared with the CPU op: momentum to the bit, the update within the rounding of its
 // products to bf16.
 //
-// Mutants tried, all killed: no Nesterov term; a X from the rounded X (low rank); NaN written to momentum or
-// weights; Gram matrix not zeroed; gain without its lower limit of 1; either clip factor left out; no decay;
-// no scratch for pieces.
+// Faults put into the code, each detected: no Nesterov term; a X from the rounded X (low rank); NaN written
+// to momentum or weights; Gram matrix not zeroed; gain without its lower limit of 1; either clip factor left
+// out; no decay; no scratch for pieces.
 #include <tuple>
 
 #include "device.h"

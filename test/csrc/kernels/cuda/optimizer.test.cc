@@ -1,9 +1,9 @@
 // AdamW and gradient norms on a device. Neither CPU nor GPU contracts multiplications, and square root and
 // division are exact, so parameters and moments have the CPU's bits; f64 sums differ only by their order.
 //
-// Mutants tried, all killed: the last strip's end not bounded in the sum of squares (AddressSanitizer); a NaN
-// scale ignored (skips); a non-finite norm ignored; the barrier of block_sum removed (sums); bias correction
-// of v left out (bits); changes counted beyond the end (bits, eps 0).
+// Faults put into the code, each detected: the last strip's end not bounded in the sum of squares
+// (AddressSanitizer); a NaN scale ignored (skips); a non-finite norm ignored; the barrier of block_sum
+// removed (sums); bias correction of v left out (bits); changes counted beyond the end (bits, eps 0).
 #include "kernels/optimizer.h"
 
 #include <algorithm>

@@ -1,10 +1,10 @@
 // RMS norm on a device, compared with the CPU op on the same bf16 values.
 //
-// The CPU op's own error is 1e-6 (rms_norm.test.cc); here every output is also rounded once to bf16. Mutants
-// tried, all killed: no barrier in block_sum (matches, rows of a block); the last value of a tail not loaded
-// (matches, width 41); r^2 for r^3 (matches); the first strip left out of dweight (matches); accumulate
-// ignored (added); sums written beyond the width, rows read beyond the last strip, a head's columns taken by
-// row (AddressSanitizer).
+// The CPU op's own error is 1e-6 (rms_norm.test.cc); here every output is also rounded once to bf16. Faults
+// put into the code, each detected: no barrier in block_sum (matches, rows of a block); the last value of a
+// tail not loaded (matches, width 41); r^2 for r^3 (matches); the first strip left out of dweight (matches);
+// accumulate ignored (added); sums written beyond the width, rows read beyond the last strip, a head's
+// columns taken by row (AddressSanitizer).
 #include "kernels/rms_norm.h"
 
 #include "device.h"

@@ -1,8 +1,8 @@
 // RoPE on a device, compared with the CPU op: sums of two products, rounded once to bf16.
 //
-// Mutants tried, all killed: sine's sign not changed (inverse); the tail of half a head not written (head dim
-// 20); the table's row chosen by token instead of position; the lower value overwritten before the upper one
-// has read it.
+// Faults put into the code, each detected: sine's sign not changed (inverse); the tail of half a head not
+// written (head dim 20); the table's row chosen by token instead of position; the lower value overwritten
+// before the upper one has read it.
 #include "kernels/rope.h"
 
 #include "device.h"

@@ -1,8 +1,8 @@
 // SwiGLU on a device, compared with the CPU op; the two exponentials differ by 2 units in the last place of
 // f32.
 //
-// Mutants tried, all killed: `up` read from the gate's half; 1 - s left out of the slope; a whole vector
-// written at a row's tail (AddressSanitizer, width 5).
+// Faults put into the code, each detected: `up` read from the gate's half; 1 - s left out of the slope; a
+// whole vector written at a row's tail (AddressSanitizer, width 5).
 #include "kernels/swiglu.h"
 
 #include <algorithm>

@@ -3,8 +3,8 @@
 // every guarantee about Hopper's products depends on it. In the host shim it is true by construction; only a
 // GPU can show it.
 //
-// Mutants of the shim's wgmma, each killed: sums truncated at 16 columns only, at 256 only, or with the left
-// operand in registers only; one column that rounds up.
+// Faults put into the shim's wgmma, each detected: sums truncated at 16 columns only, at 256 only, or with
+// the left operand in registers only; one column that rounds up.
 #include "kernels/cuda/wgmma.cuh"
 
 #include <map>

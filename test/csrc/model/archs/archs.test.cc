@@ -1,5 +1,6 @@
 // The table of architectures: every row is found by name, loads what it writes, and names its class in
-// transformers. Mutants tried: the row of qwen3 with qwen2's class, a wrapper that is written. Both die.
+// transformers. Faults put into the code: the row of qwen3 with qwen2's class, a wrapper that is written.
+// Each is detected.
 #include "model/archs/archs.h"
 
 #include "check.h"

@@ -1,6 +1,6 @@
 // The fields that Llama-like architectures share: rotary scaling in both transformers styles, activation,
-// sizes, and unknown fields. Mutants tried: yarn factor from mscale not divided, rope_parameters ignored.
-// Both die.
+// sizes, and unknown fields. Faults put into the code: yarn factor from mscale not divided, rope_parameters
+// ignored. Each is detected.
 #include "check.h"
 #include "model/archs/fixture.h"
 

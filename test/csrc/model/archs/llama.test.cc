@@ -1,5 +1,5 @@
-// Llama: no biases anywhere, grouped heads, any rotary scaling.
-// Mutant tried: attention_bias read but not checked; dies.
+// Llama: no biases anywhere, grouped heads, any rotary scaling. A fault put into the code, detected here:
+// attention_bias read but not checked.
 #include "check.h"
 #include "model/archs/fixture.h"
 

@@ -1,5 +1,5 @@
-// Vision-language wrappers: their text model, with the wrapper's weight-tying flag. Mutant tried: the
-// wrapper's flag ignored; dies.
+// Vision-language wrappers: their text model, with the wrapper's weight-tying flag. A fault put into the
+// code, detected here: the wrapper's flag ignored.
 #include "check.h"
 #include "model/archs/fixture.h"
 

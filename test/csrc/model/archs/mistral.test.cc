@@ -1,5 +1,5 @@
-// Mistral: a head dim independent of the width, and an optional sliding window. Mutant tried: window ignored;
-// dies.
+// Mistral: a head dim independent of the width, and an optional sliding window. A fault put into the code,
+// detected here: window ignored.
 #include "check.h"
 #include "model/archs/fixture.h"
 

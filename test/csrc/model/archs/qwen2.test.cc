@@ -1,5 +1,5 @@
-// Qwen2: biases on q, k and v; a sliding window, on some layers or all, that must be switched on. Mutants
-// tried: use_sliding_window ignored, layer_types ignored. Both die.
+// Qwen2: biases on q, k and v; a sliding window, on some layers or all, that must be switched on. Faults put
+// into the code: use_sliding_window ignored, layer_types ignored. Each is detected.
 #include "check.h"
 #include "model/archs/fixture.h"
 

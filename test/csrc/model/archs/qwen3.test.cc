@@ -1,5 +1,4 @@
-// Qwen3: RMS norm on q and k per head, no biases.
-// Mutant tried: qk_norm not set; dies.
+// Qwen3: RMS norm on q and k per head, no biases. A fault put into the code, detected here: qk_norm not set.
 #include "check.h"
 #include "model/archs/fixture.h"
 
