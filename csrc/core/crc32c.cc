@@ -10,7 +10,7 @@
 namespace hone {
 namespace {
 
-constexpr uint32_t kPolynomial = 0x82f63b78u;  // of CRC-32C, bits reflected
+constexpr uint32_t kPolynomial = 0x82f63b78u;  // the polynomial of CRC-32C, its bits reversed
 
 constexpr std::array<uint32_t, 256> make_table() {
   std::array<uint32_t, 256> table{};

@@ -41,7 +41,7 @@ struct EngineStats {
   int64_t weight_swaps = 0;    // new versions that the engine switched to
   int64_t waiting = 0, running = 0;          // current numbers of attempts
   int64_t pages_used = 0, pages_total = 0;
-  double busy_seconds = 0;                   // in steps that computed rows
+  double busy_seconds = 0;                   // time in steps that computed rows
   double prefill_seconds = 0, decode_seconds = 0;  // busy_seconds divided in proportion to rows
   // copying KV pages to and from host memory, included in busy_seconds
   double page_swap_seconds = 0;

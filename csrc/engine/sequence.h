@@ -67,9 +67,9 @@ struct Group {
   int32_t table_row = -1;
   // number of full pages of the prompt; the page after them, if any, is the partial one
   int32_t shared_pages = 0;
-  // pages that the group holds references to; the last sequence takes the partial page
+  // pages that the group holds references to; the last sequence to start takes over the partial page
   std::vector<int32_t> prompt_pages;
-  // states after the prefilled tokens; sequences copy them, the last one takes them
+  // recurrent states after the prefilled tokens; sequences copy them, the last one to start takes them over
   std::vector<float> recurrent;
   std::vector<uint8_t> routes;       // [prefilled, route_bytes] if the engine records routes
   std::vector<std::byte> saved_prompt;  // pages while they are in host memory

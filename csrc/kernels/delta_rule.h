@@ -31,8 +31,8 @@ struct DeltaSizes {
 struct DeltaWeights {
   TensorView conv;   // [channels, taps] f32, the weight of the oldest token first
   TensorView decay;  // [M] f32, ln A
-  TensorView dt;     // [M] f32
-  TensorView norm;   // [Dv] f32
+  TensorView dt;     // [M] f32, added to column a before the softplus
+  TensorView norm;   // [Dv] f32, weight of the output's RMS norm
 };
 
 /// Runs of consecutive rows; run s has rows [cu_rows[s], cu_rows[s + 1]) of one sequence.

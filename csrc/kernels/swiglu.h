@@ -27,7 +27,7 @@ struct LinearSwigluArgs {
   TensorView gate_up;        // [R, 2F] activation out
   TensorView y;              // [R, F] activation out
   bool gelu = false;         // SwigluArgs::gelu
-  bool keep = true;          // false: gate_up may be left unwritten
+  bool keep = true;          // false: the op may skip writing gate_up
   Arena* scratch = nullptr;  // LinearArgs::scratch
 };
 void linear_swiglu(const Stream& stream, const LinearSwigluArgs& args);

@@ -15,10 +15,10 @@ namespace {
 constexpr double kChunkFlops = 4e6;
 // Chunks per thread: enough that a helper thread that starts late costs little.
 constexpr int64_t kChunksPerThread = 4;
-// With fewer rows, splitting by rows would read the weights too often.
+// Smallest number of rows per thread for splitting a product by rows: each chunk reads all weights.
 constexpr int64_t kMinRows = 84;
-// Weights larger than this are read from memory: a product with so few rows that one pass over the weights
-// suffices reads them once, by columns.
+// Weights larger than kCacheBytes are read from memory: a product of up to kOnePassRows rows, for which one
+// pass over the weights suffices, reads them once, by columns.
 constexpr int64_t kCacheBytes = 4 << 20;
 constexpr int64_t kOnePassRows = 168;
 

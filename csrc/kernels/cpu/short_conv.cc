@@ -5,7 +5,7 @@
 namespace hone::kernels::cpu {
 namespace {
 
-/// Products of a chunk: about 10 us.
+/// Multiplications per chunk of work that a thread takes: about 10 us.
 constexpr int64_t kWork = 1 << 16;
 
 /// Computation that forward and backward share: products b x, taps by row, and the run of each row.

@@ -87,8 +87,8 @@ inline void transpose16(const float* in, int64_t in_step, float* out, int64_t ou
     t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
   }
 #pragma GCC unroll 8
-  for (int i = 0; i < 16; i += 2) {  // lane group l (128 bits) of r[4 g + c]: column 4 l + c of rows 4 g .. 4
-                                     // g + 3
+  // 128-bit lane group l of r[4 g + c] gets column 4 l + c of rows 4 g to 4 g + 3
+  for (int i = 0; i < 16; i += 2) {
     const int g = i / 4 * 4, h = i % 4 / 2;
     const __m512d a = _mm512_castps_pd(t[g + h]), b = _mm512_castps_pd(t[g + h + 2]);
     r[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));

@@ -82,7 +82,7 @@ __device__ __forceinline__ Sight rows_of(int key, int window, int length) {
 
 /// Which columns of a 64-column tile a group's 64 lines interact with.
 struct GroupSight {
-  Sight any, every;  // columns of any line; columns of every line
+  Sight any, every;  // columns that at least one line interacts with; columns that all lines interact with
   KeyRange lane;     // columns of the lane's own two lines
 
   template <class SightOf>

@@ -37,7 +37,7 @@ struct Paged {
 
 /// Keys and values of one sequence and key head.
 struct PagedKeys {
-  const bf16 *keys, *values;  // of the key head in page 0
+  const bf16 *keys, *values;  // where page 0 holds those of the key head
   const int32_t* table;
   int page_tokens, dim;
   int64_t page_stride;

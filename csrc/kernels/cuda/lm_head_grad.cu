@@ -39,7 +39,7 @@ struct GradientEpilogue {
 /// Stores logits for kernels that need whole rows of them.
 struct LogitsEpilogue {
   float* out;
-  int64_t pitch;  // a multiple of 4
+  int64_t pitch;  // floats between rows of `out`, a multiple of 4
 
   __device__ __forceinline__ void row(int row, int first, const float4& z) const {
     if (first < pitch) *reinterpret_cast<float4*>(out + row * pitch + first) = z;

@@ -22,7 +22,7 @@ struct TileSums {
 };
 static_assert(sizeof(TileSums) == kTileSumsBytes);
 
-/// The same three statistics over a whole row; tiles are added in f64.
+/// TileSums' max and two sums over a whole row; tiles are added in f64.
 struct RowSums {
   float maximum;
   double total, weighted;

@@ -106,7 +106,7 @@ void check_gradients(const std::string& name, const model::ModelConfig& model, c
       continue;
     }
     checked = std::max(checked, std::fabs(wanted));
-    // Tolerance of an f32 backward (trainer.test.cc), plus third derivative times square of the step.
+    // The tolerance includes the error of a central difference: third derivative times square of the step.
     if (std::fabs(double(gradient[i]) - wanted) > 3e-6 + 3e-4 * largest) {
       test::report(__FILE__, __LINE__, name + ": d" + spec.name + " is " + test::show(gradient[i]) + ", differences give " + test::show(wanted));
     }

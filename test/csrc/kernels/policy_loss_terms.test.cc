@@ -352,7 +352,7 @@ TEST(a_probability_gap_masks_what_moves_on_and_nothing_that_comes_back) {
   for (Correction kind : {Correction::kDppoTv, Correction::kDppoKl}) {
     for (const auto& [advantage, was, now, weight] : std::vector<std::array<float, 4>>{
              {1, -2.0f, -0.1f, 0}, {1, -0.1f, -2.0f, 1}, {-1, -0.1f, -2.0f, 0}, {-1, -2.0f, -0.1f, 1}, {0, -0.1f, -2.0f, 1},
-             // e times as likely, but a tiny probability gap: a ratio would be clipped
+             // the token became e times as likely, which would clip a ratio, but both probabilities are tiny
              {1, -9.0f, -8.0f, 1},
              {1, -90.0f, 0.0f, 0}, {1, -2.0f, 0.0f, 0}, {-1, 0.0f, -90.0f, 0}, {-1, 0.0f, 0.0f, 1}}) {
       PolicyBatch batch = random_batch(Objective::kDapo);

@@ -114,7 +114,7 @@ TEST(inconsistent_batches_are_refused) {
     spoil(bad, view, o);
     EXPECT_THROWS(trainer::check_batch(view, config, &o), code);
   };
-  // there is no function
+  // a custom objective without its function
   refuse(Code::kConfig, [](auto&, auto&, StepOptions& o) { o.objective = Objective::kCustom; });
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[1] = int32_t(config.vocabulary); });
   refuse(Code::kShape, [&](Batch& b, auto&, auto&) { b.tokens[0] = -1; });
