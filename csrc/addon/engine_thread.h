@@ -20,7 +20,7 @@ class EngineThread : public std::enable_shared_from_this<EngineThread> {
  public:
   struct Handlers {
     std::function<void(Napi::Env, const engine::StepOutput&)> on_message;
-    // called at most once, as the last call but on_end
+    // called at most once; after it only on_end is called
     std::function<void(Napi::Env, std::exception_ptr)> on_error;
     std::function<void()> on_end;  // called when the thread has been joined, also at teardown
   };

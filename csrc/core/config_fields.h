@@ -33,7 +33,7 @@ struct ConfigProblems {
 /// `problems`, errors are thrown.
 class ConfigFields {
  public:
-  /// Throws kFormat if json is not an object. Borrows json and problems.
+  /// Throws kFormat if json is not an object. json and problems must outlive this object.
   ConfigFields(const Json& json, std::string where, ConfigProblems* problems = nullptr);
 
   /// Throws kConfig if the field is absent or null.

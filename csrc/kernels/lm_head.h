@@ -35,9 +35,9 @@ struct LmHeadArgs {
   float temperature = 1.0f;
   Arena* scratch = nullptr;  // lm_head_scratch_bytes taken and released; null: allocates (CPU)
   float softcap = 0.0f;  // > 0: logits z are replaced by softcap tanh(z / softcap). CPU only
-  /// If dh is given, it also gets dlogprob_r/dh_r, from which scale_rows makes dLoss/dh_r. This replaces pass
-  /// 2 if the head is frozen and no row has an entropy term or a teacher: two products over the vocabulary
-  /// instead of three. CPU only.
+  /// If dh is not empty, the op also writes dlogprob_r/dh_r to it, from which scale_rows makes dLoss/dh_r.
+  /// This replaces pass 2 if the head is frozen and no row has an entropy term or a teacher: two products
+  /// over the vocabulary instead of three. CPU only.
   PackedMatrix w_t{};  // packed transpose [C, V]; needed for dh
   TensorView dh{};     // [R, C] f32 out
 };

@@ -21,7 +21,7 @@ struct PackedMatrix {
   DType storage = DType::kF32;  // kF32 | kBF16
   void* panels = nullptr;
   bool transposed = false;  // CUDA only: panels hold [K][N]
-  // CPU only: arithmetic of products with it; kBF16 needs storage kBF16
+  // CPU only: arithmetic of products with this matrix; kBF16 needs storage kBF16
   Arithmetic arithmetic = Arithmetic::kF32;
   /// CUDA only: the kernel directly before a product on the same stream never writes this matrix, as is true
   /// of model weights. The product may then fetch it while that kernel still runs.

@@ -94,8 +94,8 @@ struct ModelConfig {
   // layers that files have after the last one, for predicting several tokens ahead; not loaded
   int64_t further_layers = 0;
 
-  std::vector<bool> linear_layers;    // per layer, whether it has gated DeltaNet or a short convolution in
-                                      // place of attention; empty: all have attention
+  // per layer, whether gated DeltaNet or a short convolution replaces attention; empty: in no layer
+  std::vector<bool> linear_layers;
   kernels::DeltaSizes delta;          // sizes of the linear_layers
   // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
   bool delta_by_head = false;

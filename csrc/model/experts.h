@@ -29,7 +29,8 @@ struct ExpertActivations {
   TensorView gate_up;  // [R k, 2F]; the backward overwrites it with its gradient
   // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up; empty without a gate
   TensorView shared;
-  bool given = false;  // `experts` is filled before the forward; see `given` and `replaced` of kernels::RouteArgs
+  // `experts` is filled before the forward; for `given` and `replaced` see kernels::RouteArgs
+  bool given = false;
   int64_t* replaced = nullptr;
 };
 ExpertActivations take_experts(const ModelConfig& config, int64_t rows, Arena& arena);

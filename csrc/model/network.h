@@ -100,8 +100,9 @@ struct Activations {
   // layers store only `input`, and `shared` has the other activations of one layer at a time
   bool recompute = false;
   std::vector<LayerActivations> layers;
-  LayerActivations shared[2];  // buffers of T rows: one layer of attention, one of DeltaNet; attn_rows is
-                               // that of the last layer, where R < T
+  // buffers of T rows for one layer of attention and one of DeltaNet; attn_rows belongs to the last layer,
+  // where R < T
+  LayerActivations shared[2];
   TensorView last;    // [R, C] residual stream leaving the last layer
   TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };

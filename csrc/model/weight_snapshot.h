@@ -53,7 +53,7 @@ class LayerWeights {
 /// layers without rotary embedding; null if unused. Snapshots share them.
 struct RopeTables {
   std::shared_ptr<const RopeTable> common, sliding, still;
-  /// The table that a layer uses.
+  /// The rotary table that a layer uses.
   const TensorView& of(const ModelConfig& config, int64_t layer) const;
 };
 

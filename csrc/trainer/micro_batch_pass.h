@@ -48,7 +48,7 @@ class MicroBatchPass {
     const model::WeightSnapshot& weights;
     SequenceRanks* ranks = nullptr;
     const kernels::PackedMatrix* transposed_head = nullptr;  // set if the pass shall compute dlogprob/dhidden
-    model::RouteCounts* counts = nullptr;                    // of given routes
+    model::RouteCounts* counts = nullptr;                    // counts the experts of given routes
   };
   /// Runs the forward and computes what `scores` has memory for; in a team only for this rank's rows.
   void score(const TrainingBatch& batch, const MicroBatch& which, const Reads& reads, float temperature, const TokenScores& scores);

@@ -72,7 +72,7 @@ class Optimizer {
                 const std::vector<model::WeightSnapshot::Part>& packs = {});
 
   const OptimizerConfig& config() const { return config_; }
-  /// Both wait for moments that are being copied back from the device.
+  /// m() and v() first wait for moments that are being copied back from the device.
   model::TensorBlock& m() { return settle(), m_; }
   model::TensorBlock& v() { return settle(), v_; }
   int64_t steps = 0;  // updates applied, for bias correction

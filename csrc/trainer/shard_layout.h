@@ -19,15 +19,15 @@ inline constexpr int64_t kShardBucket = int64_t(1) << 22;
 struct ShardBucket {
   int64_t offset = 0, count = 0;
   int64_t layer = 0;         // L: outside of layers
-  int64_t first_block = 0;   // index of its first block among all blocks
+  int64_t first_block = 0;   // index of the bucket's first block among all blocks
   int64_t blocks() const { return (count + kShardBlock - 1) / kShardBlock; }
 };
 
 /// The part of a bucket that one rank owns. May be empty.
 struct ShardPart {
   int64_t offset = 0, count = 0;  // range within all trained elements
-  int64_t local = 0;              // index of its first element in the rank's shard
-  int64_t block = 0, blocks = 0;  // index of its first block among all blocks; number of blocks
+  int64_t local = 0;              // index of the part's first element in the rank's shard
+  int64_t block = 0, blocks = 0;  // index of the part's first block among all blocks; number of blocks
 };
 
 /// Divides each bucket into one part per rank, of equally many blocks as far as possible. The parts of a

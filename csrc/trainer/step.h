@@ -80,7 +80,7 @@ struct StepOptions {
   float gate_positive = 1, gate_negative = 1.05f;
   float lr = 0, muon_lr = 0;
   kernels::KlEstimator kl_estimator = kernels::KlEstimator::kK3;
-  /// The version stays as it is although the weights change: for every update of a batch but the last.
+  /// The update changes weights but not the version; set for every update of a batch but the last.
   bool keeps_version = false;
   /// Importance correction relative to TrainingBatch::proximal_logprobs or, if those are null, to the
   /// log-probs that this step computes.

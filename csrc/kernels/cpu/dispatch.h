@@ -20,8 +20,8 @@ bool isa_supported(Isa isa);
 void force_isa(Isa isa);
 
 #if defined(__aarch64__)
-/// Returns the variant for the set in use; an op's .cc file declares its variants and calls pick(...) once
-/// per call.
+/// Returns the variant for the instruction set in use. An op's .cc file declares its variants and calls
+/// pick(...) once per call.
 template <class F>
 F pick(F baseline, F neon) {
   return isa() == Isa::kNeon ? neon : baseline;

@@ -10,8 +10,9 @@ namespace hone::kernels::cpu {
 /// One row of n logits of a student and its teacher; see kernels::Divergence.
 struct DivergenceRow {
   const float* z;  // the student's logits, after the soft cap if softcap is not 0
-  float* q;        // in: the teacher's logits; out: slope times ddivergence/dz, for the student's logits
-                   // before the cap
+  // in: the teacher's logits; out: slope times the divergence's gradient for the student's logits before the
+  // soft cap
+  float* q;
   int64_t n;
   float inverse, teacher_inverse;  // 1 / temperature of student and teacher
   float lse, teacher_lse;          // log sum exp of z and of q, each divided by its temperature

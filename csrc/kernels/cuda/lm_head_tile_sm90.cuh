@@ -25,7 +25,8 @@ struct HopperHeadTile {
   static constexpr bool kApart = kRows >= 128;
   // the groups of warps before this one copy (warp 0) and, if kApart, run the epilogue
   static constexpr int kFirstGroup = kApart ? 2 : 1;
-  static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;  // warps
+  // the first warp that runs the epilogue, and the number of such warps
+  static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;
   static constexpr int kThreads = 128 * (kFirstGroup + kGroups);
   static constexpr int kBlocksPerProcessor = kRows <= (OnHopper<Weight>::kInRegisters ? 16 : 64) ? 2 : 1;
   // Registers per thread: a multiprocessor's 65,536 divided by its threads, in multiples of 8; the

@@ -113,7 +113,7 @@ TEST(who_says_the_secret_in_pieces_is_a_rank_and_who_says_it_again_is_not) {
   std::string said;
   std::thread waits([&] { said = connects(group, 0); });
   UnknownPeer first(address_of(*group[0]), std::string(secret.data(), 5), UnknownPeer::Then::kStays);
-  // rank 0 has read 5
+  // rank 0 has read five bytes of the secret
   EXPECT_TRUE(UnknownPeer(address_of(*group[0]), std::string(32, 'x'), UnknownPeer::Then::kStays).is_let_go());
   first.says(std::string(secret.data() + 5, 27));
   const RankSockets::Secret& answer = group[1]->invitation(0).secret;

@@ -293,7 +293,7 @@ TEST(supervised_needs_neither_behavior_nor_advantages) {
 
 TEST(token_advantages_that_are_the_sequences_change_no_bit) {
   for (Objective objective : kAll) {
-    if (objective == Objective::kPpoClip) continue;  // PPO-clip has no other
+    if (objective == Objective::kPpoClip) continue;  // it has no advantages per sequence
     Batch by_sequence = random_batch(objective);
     Batch by_token = by_sequence;
     by_sequence.token_advantages.clear();

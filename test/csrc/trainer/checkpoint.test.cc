@@ -98,7 +98,7 @@ TEST(moments_in_bf16_resume_to_the_bit_and_take_half) {
     train(*t, 3);
   }
   EXPECT_TRUE(copy(a) != copy(c));      // stochastic rounding depends on the seed
-  EXPECT_TRUE(copy(a) != copy(exact));  // and changes the weights
+  EXPECT_TRUE(copy(a) != copy(exact));  // stochastic rounding changes the weights
   a.save(folder / "a", "");
   exact.save(folder / "exact", "");
   b.load(folder / "a");

@@ -56,7 +56,7 @@ TEST(what_is_handed_on_is_the_gradient_of_all_parameters) {
     passage.run({.parameters = &whole});
     const ShardLayout layout(whole.specs(), config.layers, 3, 2 * kShardBlock);
     GradientWindow window(Stream{}, passage.parameters, layout);
-    for (int time = 0; time < 2; ++time) {  // the second one must begin with zeros again
+    for (int time = 0; time < 2; ++time) {  // the second micro-batch must begin with zeros
       std::vector<int64_t> layers;
       window.begin([&](size_t b, const float* gradients) {
         layers.push_back(layout.buckets()[b].layer);

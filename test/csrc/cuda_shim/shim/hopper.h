@@ -15,8 +15,8 @@ struct Interval {
   bool meets(Interval o) const { return begin < o.end && o.begin < end; }
 };
 
-// ---- called by the machine: a block starts; one copy or product ends (false: none in progress); a block
-// ends ----
+// Called by the machine: when a block starts; to end one copy or product (false: none is in progress); when a
+// block ends.
 void begin_async();
 bool async_step();
 void end_async();
