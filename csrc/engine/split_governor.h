@@ -27,7 +27,7 @@ class SplitGovernor {
       if (first_steps_ > 0) {  // the first steps are slower because they touch new memory
         price_ = std::min(price_, price);
         --first_steps_;
-      } else {  // interruptions only raise the price: so follow falls fast, rises slowly
+      } else {  // falls fast and rises slowly, since interruptions only raise the price
         price_ += (price < price_ ? 0.5 : 0.2) * (price - price_);
       }
       if (single_steps_left_ > 0) --single_steps_left_;

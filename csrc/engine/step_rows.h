@@ -15,7 +15,7 @@ struct Sample {
   Sequence* sequence = nullptr;
   int32_t token = -1;
   float logprob = 0, entropy = 0;
-  // of the row that it is sampled from, valid until the next step; null if routes are not recorded
+  // routes of the row that gave the token's logits, valid until the next step; null if not recorded
   const uint8_t* routes = nullptr;
 };
 

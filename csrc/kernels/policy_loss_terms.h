@@ -222,8 +222,7 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
 /// Values that the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
-  double terms;  // number of tokens that share the factor `scale`: n_i for objectives by sequence, otherwise
-                 // 1
+  double terms;  // number of tokens that share the factor `scale`: n_i for objectives by sequence, else 1
   PolicyTerm term;
   CorrectionWeight correction;
 };

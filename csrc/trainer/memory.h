@@ -10,9 +10,9 @@ namespace hone::trainer {
 
 /// Bytes on the trainer's device after its first step, besides its packed weights (model::snapshot_bytes).
 struct TrainerBytes {
-  int64_t parameters = 0;   // f32 weights, or the frozen base of adapters, of which a GPU holds none; with
-                            // sharded weights those that the rank keeps and the buffers that gather a layer
-                            // (on a GPU only the buffers: the weights are in host memory)
+  // f32 weights, or the frozen base of adapters, of which a GPU holds none. With sharded weights: those that
+  // the rank keeps, and the buffers that gather a layer (on a GPU only these: the weights are on the host)
+  int64_t parameters = 0;
   // f32 gradients of trained weights, plus this rank's shard of them if they are sharded
   int64_t trained = 0;
   int64_t moments = 0;      // both moments, unless they are on the host
@@ -25,7 +25,7 @@ struct TrainerBytes {
   int64_t transposed = 0;   // the transposed head, for its backward
   int64_t activations = 0;  // stored by a micro-batch's forward for its backward
   int64_t scratch = 0;      // used while a layer runs, including the gradient of the hidden states
-  int64_t logits = 0;       // of one chunk of the head's rows
+  int64_t logits = 0;       // logits of one chunk of the head's rows
   // the micro-batch's tokens and per-token results, gradient norms, and the optimizer's scratch
   int64_t arrays = 0;
   int64_t total() const { return parameters + trained + moments + adapters + transposed + activations + scratch + logits + arrays; }

@@ -99,7 +99,7 @@ std::exception_ptr ShardedStep::in_rounds(int64_t count, Pass pass, const std::f
 int64_t ShardedStep::first_bad(int64_t sequences, const std::function<bool(int64_t sequence)>& is_bad) {
   int64_t own = -1;
   const auto look = [&](int64_t sequence) {
-    // ranks of a team must make every pass together, even after a hit
+    // a team's ranks make every pass together, so they continue after a bad sequence was found
     if (own < 0 || sequence_) own = is_bad(sequence) && own < 0 ? sequence : own;
   };
   agree(ranks_, "step", in_rounds(sequences, Pass::kTraining, look));

@@ -188,8 +188,8 @@ inline void transpose8(const float* in, int64_t in_step, float* out, int64_t out
     t[i + 1] = _mm256_unpackhi_ps(r[i], r[i + 1]);
   }
 #pragma GCC unroll 4
-  for (int i = 0; i < 8; i += 2) {  // lane group l (128 bits) of r[4 g + c]: column 4 l + c of rows 4 g .. 4
-                                    // g + 3
+  // 128-bit lane group l of r[4 g + c] gets column 4 l + c of rows 4 g to 4 g + 3
+  for (int i = 0; i < 8; i += 2) {
     const int g = i / 4 * 4, h = i % 4 / 2;
     const __m256d a = _mm256_castps_pd(t[g + h]), b = _mm256_castps_pd(t[g + h + 2]);
     r[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));

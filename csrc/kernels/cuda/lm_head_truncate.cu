@@ -141,8 +141,8 @@ __device__ __forceinline__ uint64_t find_cut(const Row& row, const Target& targe
     if (threadIdx.x < 32) choose_digit(target, level, h);
     __syncthreads();
     ++level;
-  } while (level < kDigits && h.count_in != 1);  // if one id is left in the bin, its own digits complete the
-                                                 // key
+    // once a single id is left in the bin, that id's own digits complete the key
+  } while (level < kDigits && h.count_in != 1);
   *kept = h.mass_above + h.mass_in;
   return h.prefix << kDigitBits * (kDigits - level);
 }
