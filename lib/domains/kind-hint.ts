@@ -30,7 +30,7 @@ const UNJUDGED: readonly (readonly [fields: readonly string[], advice: string])[
   [["chosen", "rejected"], "Rows of chosen and rejected are preferences: they hold no answer to judge by."],
   [
     ["conversations"],
-    "Rows of conversations are recorded answers, for supervised training: convert them to question and answer; OpenThoughts has both in its configuration metadata.",
+    "Rows of conversations are recorded answers, for supervised training; OpenThoughts has question and answer in its configuration metadata.",
   ],
   [
     ["instruction", "output"],
@@ -83,6 +83,11 @@ export function mapExample(path: string, row: unknown): string {
   return `Rows with other columns are read through map: ${mapped(path, map)}. `;
 }
 
+/** Columns of turns, the fields of a turn that say who speaks and what, and who gives the answer. */
+const TURNS = [
+  ["messages", "role", "assistant", "content"],
+  ["conversations", "from", "gpt", "value"],
+] as const;
 /** Columns that hold an answer written for supervised training. */
 const RECORDED = ["completion", "response", "output", "target"];
 
@@ -92,10 +97,12 @@ const RECORDED = ["completion", "response", "output", "target"];
  */
 export function recordedExample(path: string, row: unknown): string {
   if (typeof row !== "object" || row === null || Array.isArray(row)) return "";
-  const { messages } = row as { messages?: unknown };
-  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  if ((last as { role?: unknown } | null | undefined)?.role === "assistant")
-    return recordedText(path, "{ messages: row.messages, answer: row.messages.at(-1).content }");
+  for (const [turns, speaker, assistant, words] of TURNS) {
+    const all = (row as Record<string, unknown>)[turns];
+    const last: unknown = Array.isArray(all) ? all.at(-1) : undefined;
+    if ((last as Record<string, unknown> | null | undefined)?.[speaker] === assistant)
+      return recordedText(path, `{ ${turns}: row.${turns}, answer: row.${turns}.at(-1).${words} }`);
+  }
   const column = RECORDED.find((name) => typeof (row as Record<string, unknown>)[name] === "string");
   return column === undefined ? "" : recordedText(path, `{ ...row, answer: row.${column} }`);
 }

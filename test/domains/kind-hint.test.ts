@@ -55,6 +55,10 @@ test.each<[object, string]>([
     { messages: [{ role: "user" }, { role: "assistant" }] },
     "{ messages: row.messages, answer: row.messages.at(-1).content }",
   ],
+  [
+    { conversations: [{ from: "human" }, { from: "gpt" }] },
+    "{ conversations: row.conversations, answer: row.conversations.at(-1).value }",
+  ],
   [{ prompt: "p", completion: "c" }, "{ ...row, answer: row.completion }"],
 ])("of %j the recorded answer becomes the reference by a map", (row, map) => {
   expect(recordedExample("a.jsonl", row)).toBe(
