@@ -113,7 +113,7 @@ export function rewardVerdict(
 ): Verdict {
   if (typeof returned === "number" || typeof returned === "boolean")
     return scaledVerdict(Number(returned), scale);
-  if (typeof returned !== "object" || returned === null)
+  if (typeof returned !== "object" || returned === null || !("status" in returned))
     return {
       status: "unscored",
       cause: `the reward returned ${shown(returned)}, neither a number, a boolean nor a verdict`,
@@ -123,7 +123,8 @@ export function rewardVerdict(
 
 function shown(value: unknown): string {
   try {
-    return (typeof value === "string" ? JSON.stringify(value) : String(value)).slice(0, MOST_CHARS);
+    const isJson = ["string", "object"].includes(typeof value);
+    return ((isJson && JSON.stringify(value)) || String(value)).slice(0, MOST_CHARS);
   } catch {
     return `a ${typeof value}`;
   }

@@ -91,6 +91,8 @@ test.each([
   ["0.5", 'the reward returned "0.5", neither a number, a boolean nor a verdict'],
   [undefined, "the reward returned undefined, neither a number, a boolean nor a verdict"],
   [null, "the reward returned null, neither a number, a boolean nor a verdict"],
+  [{ score: 1 }, 'the reward returned {"score":1}, neither a number, a boolean nor a verdict'],
+  [[1], "the reward returned [1], neither a number, a boolean nor a verdict"],
 ])("%j is no score", (returned, cause) => {
   expect(rewardVerdict(returned, same)).toEqual({ status: "unscored", cause });
 });
