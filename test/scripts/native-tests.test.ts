@@ -22,6 +22,12 @@ test("programs of modules are called as CMake calls them", () => {
   expect(() => testPrograms(sources, ["check"])).toThrow("no C++ test is called check");
 });
 
+test("tests of another processor's instruction sets are no programs here", () => {
+  const sources = ["kernels/simd_neon.test.cc", "kernels/simd_avx2.test.cc", "kernels/matmul.test.cc"];
+  const here = process.arch === "arm64" ? "test_kernels_simd_neon" : "test_kernels_simd_avx2";
+  expect(testPrograms(sources, ["kernels"])).toEqual(["test_kernels_matmul", here].sort());
+});
+
 test("ctest runs what was built, and nothing that only begins like it", () => {
   const wanted = new RegExp(testPattern(["core", "engine/step"]));
   const names = ["core_json", "engine_step", "engine_step_ahead", "engine_step_sharing", "score_json"];
