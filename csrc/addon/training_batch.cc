@@ -32,7 +32,7 @@ void check_offsets(const std::vector<int32_t>& offsets, size_t tokens) {
 /// Number of columns of an array that has one row per counted token (mask 1).
 int64_t columns_of(const char* name, size_t length, int64_t counted) {
   if (counted == 0 || length % size_t(counted) == 0) return counted == 0 ? 0 : int64_t(length) / counted;
-  fail(Code::kShape, "batch: %s has %zu entries, expected as many for each of %lld tokens.", name, length, (long long)counted);
+  fail(Code::kShape, "batch: %s has %zu entries, which is no multiple of the %lld tokens with mask 1.", name, length, (long long)counted);
 }
 
 void read_teacher(const Fields& f, OwnedBatch& b) {
@@ -70,7 +70,7 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "groupSizes", S, b.group_sizes);
   if (f.has("routes")) copy_array(f.get("routes"), "routes", b.routes);
   if (T > 0 && b.routes.size() % T != 0) {
-    fail(Code::kShape, "batch: routes has %zu entries, expected as many for each of %zu tokens.", b.routes.size(), T);
+    fail(Code::kShape, "batch: routes has %zu bytes, which is no multiple of the %zu tokens.", b.routes.size(), T);
   }
   b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });

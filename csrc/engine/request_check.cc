@@ -59,7 +59,7 @@ void check_sampling(const Request& r) {
     fail(Code::kConfig, "request %llu: minP is %g; it must be in [0, 1).", id, double(s.min_p));
   }
   if (s.vocabulary < 0) {
-    fail(Code::kConfig, "request %llu: sampling.vocabulary is %d; 0 is all that the model has.", id, s.vocabulary);
+    fail(Code::kConfig, "request %llu: sampling.vocabulary is %d; it must be above 0, or 0 for the model's whole vocabulary.", id, s.vocabulary);
   }
 }
 

@@ -22,7 +22,7 @@ inline constexpr int64_t kAttentionSplit = 512;
 /// H), D head dim (at most 256), scale > 0. The order of a row's sums is fixed, so that its bits do not
 /// depend on the packing. On the CPU: dot products ascending in d; probabilities in 16 lanes by key index mod
 /// 16, added by a fixed tree; values ascending in key. On a GPU: dot products and values in steps of 16 (the
-/// tensor core's depth), keys in tiles of 64, probabilities in 4 lanes.
+/// tensor core's depth), keys in tiles of 64, probabilities in 4 lanes. act: activation_dtype of the stream.
 struct AttentionPackedArgs {
   TensorView q;           // [T, H, D] act in, strided rows
   TensorView k, v;        // [T, K, D] act in, strided rows

@@ -73,8 +73,8 @@ struct PackedRows {
   }
 };
 
-/// What the training forward stores of one layer for the backward; the caller's arena owns it. Q is R in the
-/// last layer and T in others. All views have the stream's activation dtype, except lse (f32). If ranks
+/// What the training forward stores of one layer for the backward; the caller's arena owns it. Q is R
+/// (PackedRows: the rows with a loss) in the last layer and T (all tokens) in others. All views have the stream's activation dtype, except lse (f32). If ranks
 /// divide the rows, qkv, attn_out and lse hold all rows but only this rank's heads.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer

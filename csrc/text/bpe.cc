@@ -92,7 +92,7 @@ void Bpe::spell(std::string_view piece) {
 void Bpe::spell_unknown(std::string_view unit, bool& unknown_before) {
   const auto missing = [this](char c) { return of_byte_[uint8_t(c)] < 0; };
   if (options_.byte_fallback && std::none_of(unit.begin(), unit.end(), missing)) {
-    // Like the reference, keeps a pending unknown token pending after these bytes.
+    // Like Hugging Face's tokenizers, keeps a pending unknown token pending after these bytes.
     for (const char c : unit) merger_.push(of_byte_[uint8_t(c)]);
     return;
   }

@@ -1,5 +1,5 @@
-// Rounds of micro-batches, one micro-batch per rank or team: where their backwards add gradients, and how the
-// gradients reach the ranks that own them.
+// Rounds of micro-batches, one micro-batch per rank, or per team of ranks that divide one (Sharding::sequence):
+// where their backwards add gradients, and how the gradients reach the ranks that own them.
 #pragma once
 
 #include <functional>

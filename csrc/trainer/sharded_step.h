@@ -24,7 +24,8 @@ namespace hone::trainer {
 /// during a pass over a micro-batch that a team shares, the group is lost as well.
 class ShardedStep {
  public:
-  /// ranks: null for a single rank. References must outlive it. Throws as check_sharding, check_sequence.
+  /// ranks: null for a single rank. The arguments must outlive this object. Throws what
+  /// check_sharding and check_sequence throw.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }

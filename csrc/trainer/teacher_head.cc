@@ -48,7 +48,7 @@ void TeacherHead::check(const TrainingBatch& batch, const StepOptions& o, int64_
   if (!o.divergence.on()) return;
   const TeacherTokens& t = batch.teacher;
   if (!(o.divergence.beta >= 0.0f && o.divergence.beta <= 1.0f)) fail(Code::kConfig, "step: divergence.beta is %g; it must be in [0, 1].", double(o.divergence.beta));
-  if (o.divergence.rest && (!t.ids || o.divergence.beta != 1.0f)) fail(Code::kConfig, "step: divergence.rest is of likeliest tokens, and of beta 1.");
+  if (o.divergence.rest && (!t.ids || o.divergence.beta != 1.0f)) fail(Code::kConfig, "step: divergence.rest needs the teacher's likeliest tokens and divergence.beta 1.");
   if (t.ids) return check_ids(t, batch.step.counted_tokens, vocabulary);
   if (!t.hidden) fail(Code::kShape, "step: a divergence from a teacher needs its hidden states, or its likeliest tokens.");
   if (head_.k != t.columns) fail(Code::kShape, "step: the teacher's hidden states have %lld columns, its head %lld.", (long long)t.columns, (long long)head_.k);

@@ -76,7 +76,7 @@ __device__ __forceinline__ void start_scores(const unsigned char* x, const unsig
   wgmma_commit();
 }
 
-/// Starts sum += w tile, ascending in the tile's rows.
+/// Starts the asynchronous product sum += w * tile (wgmma), which adds the tile's rows in ascending order.
 template <int kDim>
 __device__ __forceinline__ void start_sums(const uint32_t (&w)[4][4], const unsigned char* tile,
                                            float (&sum)[kDim / 8][4]) {

@@ -178,7 +178,7 @@ struct CublasLt::State {
     const int status = f.heuristic(handle, plan.desc.get(), plan.a.get(), plan.b.get(), plan.d.get(), plan.d.get(),
                                    wish.get(), 1, &best, &count);
     if (status != 0 || count < 1 || best.state != 0) {
-      fail(Code::kUnsupported, "cublasLt: no algorithm without split sums for [%lld, %lld] over %lld in %lld bytes.",
+      fail(Code::kUnsupported, "cublasLt: no algorithm without split-K for a [%lld, %lld] product of depth %lld with %lld bytes of workspace.",
            (long long)p.rows, (long long)p.columns, (long long)p.depth, (long long)workspace_bytes);
     }
     plan.algorithm = best.algorithm;

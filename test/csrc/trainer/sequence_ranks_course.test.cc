@@ -131,7 +131,7 @@ Outcome one_step(Sharding::Stage stage, const Change& change, LocalFault fault =
     out.said[size_t(rank)] = outcome([&] { out.reports[size_t(rank)] = trainer.step(batch.view(), o); });
     const bool whole = stage == Sharding::Stage::kOptimizer;  // otherwise a rank only has its own shard
     untouched[size_t(rank)] = trainer.version() == 0 && (!whole || same_bits(before.data(), flat.as<float>(), flat.numel()));
-    ++ended;  // all ranks wait here, so that the end of one rank does not tell others what its step did not
+    ++ended;  // a rank that ends would fail the others, which the failed step has to do alone
     for (int wait = 0; ended < 4 && wait < 30'000; ++wait) std::this_thread::sleep_for(milliseconds(2));
   });
   for (const std::string& text : ran) EXPECT_EQ(text, std::string("ok"));

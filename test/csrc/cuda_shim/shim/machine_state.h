@@ -1,4 +1,4 @@
-// The machine's state, shared by the files that implement it.
+// State of the simulated GPU (the machine), shared by the files that implement it.
 #pragma once
 
 #include <cstdlib>

@@ -76,7 +76,7 @@ TEST(a_block_reads_what_the_others_of_its_cluster_wrote) {
 
 namespace {
 
-/// Whether a run faults in any of several random orders.
+/// Whether the shim reports a fault in any of 20 runs, each with a random order of threads.
 template <class Run>
 bool faults(const Run& run) {
   for (int i = 0; i < 20; ++i) {

@@ -48,7 +48,8 @@ TEST(noise_has_the_cpu_s_bits) {
   EXPECT_TRUE(same_bits(out.download().data(), expected.data(), n));
 }
 
-// A relative error of 2^-32 in u gives as much in E; f32 logarithms have errors of 3e-7. log 0 counts as -88.
+// Gumbel noise is -log(E) with E = -log(u), u from 32 random bits. Near u = 1 E is small, and a relative error of
+// 2^-32 in u is one of E; f32 logarithms add errors of 3e-7. log(0) is taken as -88.
 TEST(noise_is_precise_at_both_ends) {
   NEEDS_DEVICE;
   const std::vector<uint32_t> words = {0u, 1u, 2u, 1000u, 0x7fffffffu, 0xbfffffffu, 0xc0000000u, 0xc0000100u,
