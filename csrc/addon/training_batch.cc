@@ -70,7 +70,7 @@ OwnedBatch read_batch(const Napi::Value& value) {
   read_optional(f, "groupSizes", S, b.group_sizes);
   if (f.has("routes")) copy_array(f.get("routes"), "routes", b.routes);
   if (T > 0 && b.routes.size() % T != 0) {
-    fail(Code::kShape, "batch: routes has %zu bytes, which is no multiple of the %zu tokens.", b.routes.size(), T);
+    fail(Code::kShape, "batch: routes has %zu entries, which is no multiple of the %zu tokens.", b.routes.size(), T);
   }
   b.step.sequences = f.integer_or<int32_t>("sequences", int32_t(S));
   b.step.counted_tokens = std::count_if(b.mask.begin(), b.mask.end(), [](uint8_t m) { return m != 0; });

@@ -24,8 +24,7 @@ namespace hone::trainer {
 /// during a pass over a micro-batch that a team shares, the group is lost as well.
 class ShardedStep {
  public:
-  /// ranks: null for a single rank. The arguments must outlive this object. Throws what
-  /// check_sharding and check_sequence throw.
+  /// ranks: null for one rank. The arguments must outlive this. Throws as check_sharding, check_sequence.
   ShardedStep(const Stream& stream, const Trained& trained, const TrainerConfig& config, dist::Communicator* ranks);
 
   ShardedOptimizer& optimizer() { return optimizer_; }
