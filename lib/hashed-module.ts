@@ -36,14 +36,14 @@ async function imported(place: string, sha256: string, use: ModuleUse): Promise<
   const found = hashOf(path, use);
   if (found !== sha256) {
     const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
-    throw unloadable(use, message, "Put the file back as it was, or define the recipe again.");
+    throw unloadable(use, message, "Restore the file as it was, or define the recipe again.");
   }
   // the hash in the URL makes Node import a changed file again
   const exports = await importUserModule(`${url}?sha256=${sha256}`, use);
   const own = exports[name];
   if (typeof own === "function") return own as AnyFunction;
   const others = Object.keys(exports).filter((each) => typeof exports[each] === "function");
-  const message = `${path} exports no function ${name} (functions there: ${others.join(", ") || "none"})`;
+  const message = `${path} exports no function ${name} (its functions: ${others.join(", ") || "none"})`;
   throw unloadable(use, message, 'Export it by default, or name it after #: "./mine.ts#name".');
 }
 

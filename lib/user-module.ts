@@ -53,7 +53,7 @@ export function pythonPlace(place: string): { readonly file: string; readonly na
 export async function importUserModule(url: string, use: ModuleUse): Promise<ModuleExports> {
   if (!isFileUrl(url)) throw notAFile(url, use);
   const file = fileAt(url, use);
-  if (!existsSync(file)) throw refusal(use, `${file} cannot be imported: it is not there`);
+  if (!existsSync(file)) throw refusal(use, `${file} cannot be imported: the file does not exist`);
   try {
     return await imported(url);
   } catch (cause) {
@@ -79,7 +79,7 @@ export function exportNameFault(place: string): string | undefined {
   return unescaped(name) === undefined ? `${badEscape(name)}; write %25 for a percent sign` : undefined;
 }
 
-const badEscape = (name: string): string => `the name #${name} has a % that begins no escape`;
+const badEscape = (name: string): string => `the name #${name} has a % that is not part of a %XX escape`;
 
 function unescaped(name: string): string | undefined {
   try {

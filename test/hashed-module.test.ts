@@ -35,9 +35,7 @@ test("a module without the function, and one that is not there, are errors of th
   const none = moduleOf("export const one = () => 1; export const n = 5;");
   await expect(loadHashed(none, USE)).rejects.toMatchObject({
     code: "HONE_ERR_CONFIG",
-    message: expect.stringMatching(
-      /^thing: .*exports no function default \(functions there: one\)$/,
-    ) as string,
+    message: expect.stringMatching(/^thing: .*exports no function default \(its functions: one\)$/) as string,
   });
   await expect(loadHashed({ ...none, module: "file:///not/here.mjs" }, USE)).rejects.toThrow(
     /^thing: \/not\/here\.mjs cannot be read/,

@@ -77,7 +77,7 @@ test("what cannot be imported is a typed error that names use, path and cause, a
   expect(globalThis).toMatchObject({ runs: 2 });
   const none = importUserModule(pathToFileURL(join(dir, "none.mjs")).href, USE);
   await expect(none).rejects.toMatchObject(
-    refused(/^the thing: \/.*none\.mjs cannot be imported: it is not there$/),
+    refused(/^the thing: \/.*none\.mjs cannot be imported: the file does not exist$/),
   );
   const nowhere = importUserModule("file:///srv/%zz.ts", USE);
   await expect(nowhere).rejects.toMatchObject(refused(/^the thing: file:.*%zz\.ts is not a file URL: /));
@@ -89,11 +89,11 @@ test("the export's name is what follows #, unescaped", () => {
   expect(exportPlace(`${url}#`, USE)).toEqual({ url });
   expect(exportPlace(`${url}#two%20words`, USE)).toEqual({ url, name: "two words" });
   expect(() => exportPlace(`${url}#%zz`, USE)).toThrow(
-    "the thing: /srv/a b.ts: the name #%zz has a % that begins no escape",
+    "the thing: /srv/a b.ts: the name #%zz has a % that is not part of a %XX escape",
   );
   expect(exportNameFault(`${url}#two%20words`)).toBeUndefined();
   expect(exportNameFault("./100%.ts")).toBeUndefined(); // a % in the path is not an escape
-  expect(exportNameFault(`${url}#%zz`)).toMatch(/#%zz has a % that begins no escape; write %25/);
+  expect(exportNameFault(`${url}#%zz`)).toMatch(/#%zz has a % that is not part of a %XX escape; write %25/);
 });
 
 test.each([

@@ -208,7 +208,9 @@ async function checkDomains(
       const isOwn = plan !== undefined && verdict.status === "correct"; // a custom reward may accept an empty answer
       if ((verdict.status !== "unscored" && verdict.status !== "correct") || isOwn) continue;
       const found =
-        verdict.status === "unscored" ? `cannot judge: ${verdict.cause}` : "takes an empty answer for right";
+        verdict.status === "unscored"
+          ? `cannot judge: ${verdict.cause}`
+          : "judges an empty answer as correct";
       throw new HoneError(
         "HONE_ERR_VERIFIER",
         `${problems[i]!.verifier} ${found} (${problemName(source, problems[i]!.id)})`,
@@ -251,7 +253,7 @@ async function tryEpisodes(
     if (verdict.status === "unscored")
       throw new HoneError(
         "HONE_ERR_VERIFIER",
-        `${problem.verifier} cannot be played: ${verdict.cause} (${problemName(source, problem.id)})`,
+        `${problem.verifier} failed in a trial episode: ${verdict.cause} (${problemName(source, problem.id)})`,
       );
     scores.push(verdict.score);
   }

@@ -82,7 +82,7 @@ function rendezvousStage(recipe: Recipe): Stage {
       continue;
     throw new HoneError(
       "HONE_ERR_INTERNAL",
-      `under ${launcher} ${nodes} agents find ${placements.length} places, ${places.size} of them different, for ${wanted} processes`,
+      `under ${launcher} ${nodes} agents place ${placements.length} processes in ${places.size} different slots; the recipe has ${wanted} processes`,
     );
   }
   const each = placeProcesses(roles, nodes)[0]!;

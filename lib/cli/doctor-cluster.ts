@@ -127,7 +127,10 @@ function startRank(flags: readonly string[], rank: number, size: number, runId: 
 function seconds(name: string, text: string): number {
   const value = Number(text);
   if (value > 0 && value <= 86_400) return value * 1000;
-  throw new HoneError("HONE_ERR_USAGE", `${name} is ${JSON.stringify(text)}, not seconds from 0 to 86400`);
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `${name} is ${JSON.stringify(text)}; it must be a number of seconds from 0 to 86400`,
+  );
 }
 
 const alone = (): HoneError =>

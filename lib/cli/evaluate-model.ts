@@ -89,7 +89,7 @@ export async function evaluate(options: EvaluateOptions): Promise<Evaluated> {
 function expectNew({ name }: Suite, others: readonly Suite[]): void {
   if (others.every((other) => other.name !== name)) return;
   throw new HoneError("HONE_ERR_USAGE", `two suites are named ${name}`, {
-    hint: "Name each once; of two files of one name, rename one.",
+    hint: "Give each suite once; if two files have this name, rename one.",
   });
 }
 

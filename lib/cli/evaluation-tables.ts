@@ -94,9 +94,13 @@ const countsText = (counts: Readonly<Record<string, number>>, what: string): str
 export function lackOf({ suites, empty }: EvaluationResults, dir: string): HoneError | undefined {
   const isOpen = ({ absent, unscored }: SuiteGaps) => absent > 0 || Object.keys(unscored).length > 0;
   if ([...suites, ...empty].some(isOpen))
-    return new HoneError("HONE_ERR_VERIFIER", `${dir} is incomplete`, {
-      hint: "The existing answers are kept; the same command requests and judges the rest.",
-    });
+    return new HoneError(
+      "HONE_ERR_VERIFIER",
+      `the evaluation in ${dir} is incomplete: answers or verdicts are missing`,
+      {
+        hint: "The existing answers are kept; repeat the command to request and judge the rest.",
+      },
+    );
   if (empty.length === 0) return undefined;
   const names = visibleText(empty.map(({ suite }) => suite).join(", "));
   return new HoneError("HONE_ERR_DATA", `no problem of ${names} fits this model`, {

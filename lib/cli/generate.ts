@@ -76,7 +76,11 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
 function tokensBehind({ length }: Int32Array, { directory, maxTokens }: GenerateRequest): number {
   const { maxPositions } = modelFacts(readModelFile(directory, "config.json"), directory);
   const room = maxPositions - length;
-  if (maxTokens === 0) throw new HoneError("HONE_ERR_USAGE", "--max-tokens is 0: there is nothing to answer");
+  if (maxTokens === 0)
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "--max-tokens is 0, so nothing would be generated; give at least 1",
+    );
   if (room > 0 && (maxTokens ?? 0) <= room) return maxTokens ?? Math.min(DEFAULT_TOKENS, room);
   const asked = maxTokens === undefined ? "" : `, and --max-tokens ${maxTokens} behind it`;
   throw new HoneError(

@@ -57,7 +57,7 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
 const noneFits = (model: string, positions: number, room: number): HoneError =>
   new HoneError(
     "HONE_ERR_DATA",
-    `${model} has ${positions} positions, of which prompts get ${room}, and all of the first rows have longer ones`,
+    `${model} has ${positions} positions, of which prompts may take ${room}; the prompts of all of the first rows are longer`,
     { hint: "Take shorter rows, or a model with more positions." },
   );
 

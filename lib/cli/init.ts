@@ -19,13 +19,16 @@ export interface InitAnswers {
 /** Throws HONE_ERR_USAGE for a file that exists, or whose name is not that of a recipe. */
 export function expectNew(file: string): void {
   if (!/\.(?:[cm]?ts|[cm]?js|ya?ml)$/.test(file))
-    throw new HoneError("HONE_ERR_USAGE", `${file}: a recipe that init writes ends in .ts, .mjs or .yaml`);
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${file}: hone init writes a recipe into a file that ends in .ts, .mjs or .yaml`,
+    );
   if (existsSync(file)) throw taken(file);
 }
 
 const taken = (file: string): HoneError =>
-  new HoneError("HONE_ERR_USAGE", `${file} is there already, and init overwrites nothing`, {
-    hint: `Name another: npx hone init other${extname(file)}`,
+  new HoneError("HONE_ERR_USAGE", `${file} exists, and hone init overwrites no file`, {
+    hint: `Give another name: npx hone init other${extname(file)}`,
   });
 
 /**

@@ -130,7 +130,7 @@ function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | unde
   if (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND") {
     const [missing] = error.message.split("\n");
     return new HoneError("HONE_ERR_USAGE", `${path} cannot be loaded: ${missing}`, {
-      hint: "Install in its folder what it imports (npm install hone-rl or its tarball, for hone-rl itself), or mend the path.",
+      hint: "Install in its folder what it imports (npm install hone-rl or its tarball, for hone-rl itself), or correct the path.",
     });
   }
   const typed = /^ParseError: (.*?)\s*\n\s*(\S.*):(\d+):\d+$/s.exec(error.message);

@@ -36,7 +36,7 @@ export async function planRecipe(
       "HONE_ERR_USAGE",
       `--gpu-memory is "${gpuMemory}", which is not an amount of memory`,
       {
-        hint: "Say it like 80GiB.",
+        hint: "Give it as 80GiB, for example.",
       },
     );
   }

@@ -55,7 +55,7 @@ export function checkpointOf(run: string, wanted: string | undefined): string {
     (wanted === "best" ? bestOf(run) : wanted) ?? names.filter((n) => /^step-\d{6}$/.test(n)).at(-1);
   if (name !== undefined && names.includes(name)) return join(folder, name);
   throw new HoneError("HONE_ERR_CHECKPOINT", `${folder} has no ${wanted ?? "checkpoint of a step"}`, {
-    hint: names.length > 0 ? `There: ${names.join(", ")}.` : "The run saved none yet.",
+    hint: names.length > 0 ? `The run has ${names.join(", ")}.` : "The run has saved no checkpoint yet.",
   });
 }
 

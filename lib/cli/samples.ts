@@ -107,7 +107,7 @@ function expectDomain({ tables: { problems: known }, names }: SampleIndex, domai
   if (there.size === 0 || there.has(domain)) return;
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `--domain is ${JSON.stringify(domain)}; there: ${[...there].join(", ")}`,
+    `--domain is ${JSON.stringify(domain)}; the run has ${[...there].join(", ")}`,
   );
 }
 
@@ -134,7 +134,7 @@ async function overTime(
   columns: number,
 ): Promise<Shown> {
   if (domain === undefined || problem === undefined)
-    throw new HoneError("HONE_ERR_USAGE", "--over-time shows one problem, which --domain and --problem name");
+    throw new HoneError("HONE_ERR_USAGE", "--over-time shows one problem: give --domain and --problem");
   const found = takings(index, domain, problem);
   if (found.length === 0)
     throw new HoneError("HONE_ERR_USAGE", `no step took a group of ${domain} problem ${problem}`);

@@ -118,7 +118,7 @@ function readBefore(path: string): Scoreboard[] {
     "mean" in board &&
     "version" in board;
   if (Array.isArray(boards) && boards.every(isBoard)) return boards as Scoreboard[];
-  throw new HoneError("HONE_ERR_FORMAT", `${path}: not the scores from before training`, {
+  throw new HoneError("HONE_ERR_FORMAT", `${path} does not contain the scores from before training`, {
     details: { path },
     hint: "Delete the file: the run then continues without the scores from before in its table.",
   });

@@ -26,7 +26,10 @@ export async function chooseMachine(
   { fit, machine, answers }: MachineChoice,
 ): Promise<ChosenMachine> {
   if (fit !== undefined && machine !== undefined)
-    throw new HoneError("HONE_ERR_USAGE", "simulate is given --fit and --machine; it takes one machine");
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "--fit and --machine are both given; a simulation takes its machine from one of them",
+    );
   if (machine !== undefined) return { machine: readMachine(machine) };
   if (fit === undefined) return { machine: gpuMachine(recipe, networkOf(await recipeConfig(recipe))) };
   const { fitMachine } = await import("../simulate/fit.ts");

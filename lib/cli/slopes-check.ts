@@ -74,7 +74,7 @@ function judge(out: Float64Array, difference: (t: number, along: boolean) => Dif
   const [plain, held] = misses;
   const { t, slope } = plain!.miss ?? held!.miss!;
   return fault(
-    `token ${t} has the slope ${out[t]}; the loss changes by ${slope} per unit of its log-prob, and with the behavior's log-prob moved along by ${difference(t, true).slope}`,
+    `token ${t} has the slope ${out[t]}; the loss changes by ${slope} per unit of its log-prob, or, if the behavior log-prob changes with it, by ${difference(t, true).slope}`,
   );
 }
 

@@ -44,7 +44,7 @@ export class UnscoredAnswers {
       `no held-out answer of ${lost} could be judged; the first, to ${cause}`,
       {
         details: { domain: lost },
-        hint: "Repair the verifier; `npx hone check <recipe>` tries every one.",
+        hint: "Repair the verifier; `npx hone check <recipe>` tries every verifier.",
       },
     );
   }

@@ -137,7 +137,7 @@ export function runFolders(folder: string): string[] {
   const runs = inside.filter(isRun).sort();
   if (runs.length > 0) return runs;
   throw new HoneError("HONE_ERR_USAGE", `${folder}: not a run folder (no ${RUN_FILES.manifest})`, {
-    hint: "Name the --dir of a run, or a folder that holds some.",
+    hint: "Give the folder of a run (its --dir), or a folder that contains runs.",
   });
 }
 
@@ -145,7 +145,7 @@ function portOf(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
-  throw new HoneError("HONE_ERR_USAGE", `--port ${text}: not a port, which is a number from 0 to 65535`);
+  throw new HoneError("HONE_ERR_USAGE", `--port ${text}: a port is a number from 0 to 65535`);
 }
 
 const remoteWarning = (host: string): string =>

@@ -60,7 +60,7 @@ export function expectRoles(recipe: Asked): Roles {
     "HONE_ERR_USAGE",
     "the recipe does not say how many processes sample and how many train",
     {
-      hint: "Such as --set hardware.processes.actors=4 --set hardware.processes.trainers=4, over all nodes.",
+      hint: "Give both numbers, counted over all nodes, such as --set hardware.processes.actors=4 --set hardware.processes.trainers=4.",
     },
   );
 }

@@ -54,7 +54,7 @@ export function adoptRowMaps(recorded: Mapped, from: Mapped, where: string): voi
     if (was === undefined || is === undefined || map === undefined) continue;
     if (was.sha256 === is.sha256) keepRowMap(was, map);
     else
-      throw new ConfigError("a function that makes rows is not the run's", [
+      throw new ConfigError("the map function of a source differs from the run's", [
         {
           path: `${name}.source.map`,
           message: `has hash ${is.sha256}; the run in ${where} has one with hash ${was.sha256}`,

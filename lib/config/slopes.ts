@@ -92,7 +92,7 @@ export function adoptSlopes(
       "function" in written ? written.function : written.module,
     );
     const message = `is ${is} with hash ${from.slopes!.sha256}; the run in ${where} was trained with ${was}, hash ${recorded.slopes.sha256}`;
-    throw new ConfigError("the objective's function is not the run's", [
+    throw new ConfigError("the objective's function differs from the run's", [
       { path: "objective.slopes", message },
     ]);
   }

@@ -117,7 +117,7 @@ class ListRule extends EachRule {
     if (this.held.length > 0 || rows === 0) return this.held;
     throw new HoneError(
       "HONE_ERR_DATA",
-      `${this.#path}: none of its ${this.#keys.size} keys is one of the ${rows} rows`,
+      `${this.#path}: none of its ${this.#keys.size} content keys belongs to one of the ${rows} rows`,
       {
         hint: "Keys are those of held-out.json in a run folder, or of hone data check --drops.",
       },
@@ -149,7 +149,7 @@ function readKeys(path: string): ReadonlySet<string> {
       cause,
       hint: "Give 22-character content keys one a line, or held-out.json of a run folder.",
     });
-  if (!existsSync(path)) throw fail("it is not there");
+  if (!existsSync(path)) throw fail("the file does not exist");
   let keys: unknown[];
   try {
     const text = readFileSync(path, "utf8")

@@ -39,15 +39,16 @@ export function* elementSpans(text: Uint8Array): Generator<Span> {
       if (depth > 0) continue;
       const last = trim(text, start, at);
       if (last.end > last.start) yield last;
-      else if (start > open + 1) throw new HoneError("HONE_ERR_DATA", "JSON with nothing after a comma");
+      else if (start > open + 1)
+        throw new HoneError("HONE_ERR_DATA", "JSON in which no value follows a comma");
       if (skipSpace(text, at + 1) === text.length) return;
-      throw new HoneError("HONE_ERR_DATA", `JSON that continues after its end, at byte ${at + 1}`);
+      throw new HoneError("HONE_ERR_DATA", `JSON with further text after its end, at byte ${at + 1}`);
     } else if (role === 3 && depth === 1) {
       yield trim(text, start, at);
       start = at + 1;
     }
   }
-  throw new HoneError("HONE_ERR_DATA", "JSON that ends in the middle");
+  throw new HoneError("HONE_ERR_DATA", "JSON that is cut off");
 }
 
 /** Position of the closing quote; the text's length if there is none. */

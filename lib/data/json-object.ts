@@ -23,7 +23,7 @@ export function arrayInObject(path: string, bytes: Buffer): Buffer | undefined {
   const names = [...members.keys()].slice(0, 8).join(", ");
   throw new HoneError(
     "HONE_ERR_DATA",
-    `${path}: one object of the columns ${names}, where rows are expected`,
+    `${path} is one object with a list for each column (${names}); rows are expected`,
     {
       hint: 'Rows are a list of objects, or one object a line. pandas: frame.to_json("rows.jsonl", orient="records", lines=True); datasets: dataset.to_json("rows.jsonl").',
     },

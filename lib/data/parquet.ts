@@ -43,10 +43,10 @@ async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
     byteLength: size,
     async slice(start: number, end = size): Promise<ArrayBuffer> {
       if (start < 0 || end > size || end < start)
-        throw new RangeError("parquet that points outside its file");
+        throw new RangeError("parquet metadata that point outside the file");
       const bytes = new Uint8Array(end - start);
       const { bytesRead } = await handle.read(bytes, 0, bytes.length, start);
-      if (bytesRead < bytes.length) throw new RangeError("parquet that ends in the middle");
+      if (bytesRead < bytes.length) throw new RangeError("a parquet file that is cut off");
       return bytes.buffer;
     },
   };

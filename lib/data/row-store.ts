@@ -88,7 +88,7 @@ export class RowStore {
   #changed(row: number): HoneError {
     return new HoneError(
       "HONE_ERR_DATA",
-      `${this.placeOf(row)}: no longer has the row that was read at the start`,
+      `${this.placeOf(row)}: its row has changed since the run read it at its start`,
       {
         hint: "The file was changed or removed while the run used it. Put it back and resume the run; copy a file before you change it.",
       },
@@ -98,7 +98,7 @@ export class RowStore {
   #otherwise(row: number): HoneError {
     return new HoneError(
       "HONE_ERR_DATA",
-      `${this.placeOf(row)}: its map makes a different question of it now than at the start`,
+      `${this.placeOf(row)}: the source's map gives another question for this row now than at the start`,
       { hint: "A map must depend on its row alone: not on random numbers, the time or the number of rows." },
     );
   }

@@ -41,7 +41,7 @@ export function readValidations(path: string): Validation[] {
     "HONE_ERR_FORMAT",
     `${path}: not the evaluations of a run: ${z.prettifyError(parsed.error)}`,
     {
-      hint: "Set the file aside: the run goes on, and selects among what it evaluates from then on.",
+      hint: "Move the file away: the run continues, and selects the best step among its later evaluations.",
     },
   );
 }

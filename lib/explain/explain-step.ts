@@ -105,7 +105,7 @@ function expectChangeable(set: readonly string[]): void {
     const [section = ""] = assignment.split(/[.=]/);
     if (CHANGEABLE.includes(section)) continue;
     throw new HoneError("HONE_ERR_USAGE", `--set ${assignment}: explain changes ${CHANGEABLE.join(", ")}`, {
-      hint: "Anything else would have had other completions or other weights, which the record does not have.",
+      hint: "Other settings would have led to other completions or weights, which the record does not have.",
     });
   }
 }
@@ -124,13 +124,13 @@ function find(groups: readonly RecordedGroup[], { step, problem, attempt, token 
     const n = decodeIds(rollouts[member]!.tokens).length;
     if (token !== undefined && !(Number.isInteger(token) && token >= 0 && token < n)) {
       const what = `token ${token} is not in attempt ${attempt} of problem ${problem}: it has ${n} tokens, from 0 on`;
-      refuse(what, "Without --token all of them are shown.");
+      refuse(what, "Without --token all tokens are shown.");
     }
     return { place, member };
   }
   if (there.length === 0) return refuse(`problem ${problem} is not in step ${step}`, seen);
   const what = `attempt ${attempt} of problem ${problem} is not in step ${step}`;
-  return refuse(`${what} (there: ${there.join(", ")})`, seen);
+  return refuse(`${what}; its attempts there are ${there.join(", ")}`, seen);
 }
 
 /** Options that the step was trained by. */
@@ -230,7 +230,7 @@ function expectOwnSlopes({ objective: own }: Recipe, { objective: { slopes } }: 
     "HONE_ERR_UNSUPPORTED",
     `--set asks for the custom objective ${name}, which is not the run's`,
     {
-      hint: "The second column may have the run's own objective by other bounds, or a built-in one.",
+      hint: "--set may change the bounds of the run's own objective, or choose a built-in objective.",
     },
   );
 }
@@ -247,7 +247,7 @@ function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: 
     "HONE_ERR_USAGE",
     `--set asks for objective.tokens "${tokens.kind}", which is not the run's`,
     {
-      hint: "A rule compares all tokens of a step, and the record has what the run's own made of them.",
+      hint: "A rule compares all tokens of a step; the record has only the result of the run's own rule.",
     },
   );
 }

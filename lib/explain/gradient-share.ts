@@ -36,7 +36,7 @@ export async function gradientShares(
   if (step.options.divergence !== undefined)
     throw new HoneError(
       "HONE_ERR_UNSUPPORTED",
-      'a step with teacher.divergence, or klEstimator "full", has a gradient from whole distributions',
+      '--gradient does not work for a step with teacher.divergence or klEstimator "full", whose gradient comes from whole distributions',
       { hint: "Shares are of sampled tokens alone; leave --gradient out." },
     );
   const slopes = new SlopeGradient(trainer, step);

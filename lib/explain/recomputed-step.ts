@@ -145,7 +145,7 @@ function expectAgreement(
   const loss = terms.reduce((sum, sequence) => sum + sequence.loss, besides);
   const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
   const refuse = (what: string): never => {
-    throw new HoneError("HONE_ERR_INTERNAL", `explain: the core computed another ${what}`);
+    throw new HoneError("HONE_ERR_INTERNAL", `explain: the core's result differs from the formulas: ${what}`);
   };
   if (Math.abs(loss - report.loss) > SUM_ERROR * (size + Math.abs(loss)))
     refuse(`loss: ${report.loss}, by the formulas ${loss}`);

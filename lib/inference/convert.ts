@@ -117,7 +117,8 @@ export function checkTarget(
       );
   }
   if (!existsSync(target)) return;
-  if (!statSync(target).isDirectory()) throw new HoneError("HONE_ERR_USAGE", `${target} is a file`);
+  if (!statSync(target).isDirectory())
+    throw new HoneError("HONE_ERR_USAGE", `the target ${target} is a file; it must be a folder`);
   if (readdirSync(target).length === 0) return;
   if (!force) {
     throw new HoneError("HONE_ERR_USAGE", `${target} is not empty`, {
@@ -125,7 +126,10 @@ export function checkTarget(
     });
   }
   if (!existsSync(join(target, mark)))
-    throw new HoneError("HONE_ERR_USAGE", `${target} has no ${mark}; it is not replaced`);
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${target} has no ${mark}, so it is not such a folder and is not replaced`,
+    );
 }
 
 /** The small files of a model folder beside config and weights, by name. */

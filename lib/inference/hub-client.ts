@@ -168,7 +168,7 @@ export class HubClient {
   }
 
   checkAborted(): void {
-    if (this.signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the transfer was called off");
+    if (this.signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the transfer was cancelled");
   }
 
   async #attempt(url: string, init: RequestInit): Promise<Response | Error> {

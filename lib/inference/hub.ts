@@ -251,7 +251,7 @@ function notCached(
     "HONE_ERR_HUB",
     `${repo}@${revision} ${what}, and offline mode forbids asking the Hub`,
     {
-      hint: "There is no such folder either. Unset HF_HUB_OFFLINE once to download the model, or give a folder.",
+      hint: "A folder of this name does not exist either. Unset HF_HUB_OFFLINE once to download the model, or give a folder.",
       details: { reached: false },
     },
   );

@@ -30,10 +30,13 @@ export function modelFacts(configJson: string, where = "config.json"): ModelFact
   const facts = described(configJson, where);
   for (const field of facts.warnings.filter((text) => !warned.has(text))) {
     warned.add(field);
-    process.emitWarning(`${field} is not known here and was passed over; --strict-config refuses it`, {
-      type: "HoneWarning",
-      code: "HONE_WARN_CONFIG",
-    });
+    process.emitWarning(
+      `${field} is not a field that Hone knows, so it is ignored; --strict-config refuses it`,
+      {
+        type: "HoneWarning",
+        code: "HONE_WARN_CONFIG",
+      },
+    );
   }
   return facts;
 }

@@ -60,7 +60,7 @@ export function checkOrigin(
   throw new HoneError(
     "HONE_ERR_CONFIG",
     `${field}: ${dir} began ${began}; now it is ${found?.folder ?? none}, and ${changed.join(", ")} differ`,
-    { hint: "Give the folder the run began with, or start a run of its own.", details: { changed } },
+    { hint: "Give the folder that the run began with, or start another run (--dir).", details: { changed } },
   );
 }
 

@@ -85,7 +85,10 @@ export class PartialFile {
   /** Throws HONE_ERR_IO (disk full), HONE_ERR_FORMAT for more bytes than the file has. */
   async append(bytes: Uint8Array): Promise<void> {
     if (this.#position + bytes.length > this.#size)
-      throw new HoneError("HONE_ERR_FORMAT", `${this.#target}: more than the ${this.#size} bytes announced`);
+      throw new HoneError(
+        "HONE_ERR_FORMAT",
+        `${this.#target}: the server sent more than the ${this.#size} bytes that it announced`,
+      );
     try {
       await this.#handle.appendFile(bytes);
     } catch (cause) {

@@ -33,7 +33,7 @@ export function expectName(name: string): void {
   if (/^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$/.test(name)) return;
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `the job's name is ${JSON.stringify(name)}, not up to 40 small letters, digits and hyphens`,
+    `the job's name is ${JSON.stringify(name)}; it must be up to 40 lower-case letters, digits and hyphens`,
     { hint: "Give another: --name my-run." },
   );
 }

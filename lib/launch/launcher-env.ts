@@ -55,7 +55,7 @@ export function readLauncherEnv(environment: NodeJS.ProcessEnv): LauncherEnv {
   const said = `rank ${rank} of ${worldSize}, ${localRank} of ${localSize} on node ${nodeRank} of ${nodes}`;
   if (rank >= worldSize || localRank >= localSize || nodeRank >= nodes || worldSize < nodes)
     throw new HoneError("HONE_ERR_USAGE", `${sign} and related variables contradict each other: ${said}`, {
-      hint: `They are ${name}'s; a shell that was left over from another job still has them: unset them.`,
+      hint: `${name} sets these variables. If this shell still has them from another job, unset them.`,
     });
   const launch = launchOf(environment, name === "slurm" ? place.restarts : undefined);
   return { launcher: name as LauncherName, ...place, ...launch, ...masterOf(environment) };

@@ -15,7 +15,7 @@ export function whole(environment: NodeJS.ProcessEnv, name: string, wanted: Want
   if (text === undefined)
     throw new HoneError("HONE_ERR_USAGE", `${name} is not set, though other variables of its launcher are`, {
       details: { variable: name },
-      hint: "It comes with the others where the launcher itself starts this process.",
+      hint: "The launcher sets all of its variables for a process that it starts: start this process through the launcher.",
     });
   if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
   throw new HoneError(

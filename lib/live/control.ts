@@ -26,7 +26,7 @@ export function requestControl(run: WatchedRun, action: unknown, by: string): Co
   if (!LISTENING.has(state))
     throw new HoneError(
       "HONE_ERR_STATE",
-      `${run.dir}: the run is ${state}: no process is there to ${action}`,
+      `${run.dir}: cannot ${action}: the run is ${state}, and no process executes it`,
     );
   const id = `${Date.now().toString(36)}-${randomBytes(4).toString("hex")}`;
   const request = { schema: 1, id, action: action as ControlAction, by } as const;

@@ -16,5 +16,8 @@ export type Answer = (question: Question) => unknown | Promise<unknown>;
 export function runOf({ query, watch }: Question): WatchedRun {
   const run = watch.runs[Number(query.get("run") ?? "0")];
   if (run !== undefined) return run;
-  throw new HoneError("HONE_ERR_USAGE", `run=${query.get("run")}: there are ${watch.runs.length}, from 0 on`);
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `run=${query.get("run")}: the page has ${watch.runs.length} runs, numbered from 0`,
+  );
 }

@@ -87,7 +87,12 @@ export class LiveServer implements AsyncDisposable {
       // also for later errors: a connection that cannot be accepted must not end a run
       live.#server.on("error", (cause) => {
         const hint = "Choose another --port, or none for one that is free.";
-        reject(new HoneError("HONE_ERR_IO", `no page at ${live.#host}: ${cause.message}`, { cause, hint }));
+        reject(
+          new HoneError("HONE_ERR_IO", `the page cannot be served at ${live.#host}: ${cause.message}`, {
+            cause,
+            hint,
+          }),
+        );
       });
       live.#server.listen(options.port ?? 0, live.#host, resolve);
     });

@@ -55,7 +55,7 @@ export class AppendFile {
    */
   append(lines: string): void {
     const fd = this.#fd;
-    if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: a line after close`);
+    if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: write after close`);
     const bytes = Buffer.from(lines);
     fileWork(this.path, () => {
       if (fstatSync(fd).nlink === 0) throw new Error("it was deleted during the run");

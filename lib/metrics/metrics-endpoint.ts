@@ -59,7 +59,7 @@ export class MetricsEndpoint {
       this.#server.on("error", (error: NodeJS.ErrnoException) => {
         tried += 1;
         if (error.code === "EADDRINUSE" && tried < ports) return void listen();
-        warn(`no metrics at ${host}:${port}, and the run continues: ${error.message}`);
+        warn(`the run continues without serving metrics at ${host}:${port}: ${error.message}`);
         resolve(undefined);
       });
       this.#server.on("listening", () => {

@@ -101,7 +101,7 @@ export function readRunManifest(runDir: string): StoredManifest {
   const path = join(runDir, RUN_FILES.manifest);
   if (fileWork(path, () => statSync(path, { throwIfNoEntry: false })) === undefined)
     throw new HoneError("HONE_ERR_IO", `${runDir}: not a run folder (no ${RUN_FILES.manifest})`, {
-      hint: "Name the folder that was --dir of a run.",
+      hint: "Give the folder that a run wrote (its --dir).",
       details: { path },
     });
   const value = readJson(path);

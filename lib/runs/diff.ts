@@ -121,7 +121,7 @@ function trainingResults(sides: Sides, steps: CommonSteps): ResultDifference[] {
 async function runsOf(dir: string): Promise<RunFacts[]> {
   const folders = runFolders(dir);
   if (folders.length === 0)
-    throw new HoneError("HONE_ERR_USAGE", `${dir} has no run, neither it nor a folder in it`, {
+    throw new HoneError("HONE_ERR_USAGE", `${dir} is no run folder, and no folder in it is one`, {
       hint: "hone runs lists the runs of a folder.",
     });
   return Promise.all(folders.map(readRun));

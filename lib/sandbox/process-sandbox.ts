@@ -77,7 +77,8 @@ export abstract class ProcessSandbox implements PythonSandbox {
       .catch((cause: Error) => {
         throw this.#fault(logTail(cause.message));
       });
-    if (end.end === "aborted") throw new HoneError("HONE_ERR_ABORTED", "the run was called off");
+    if (end.end === "aborted")
+      throw new HoneError("HONE_ERR_ABORTED", "the run of the program was cancelled");
     if (wasReached(end.written.get(REPORT_FD)!)) return end;
     throw this.#fault(logTail(textOf(end, STDERR_FD)) || `Python was not reached, status ${end.status}`);
   }

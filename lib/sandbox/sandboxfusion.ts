@@ -108,7 +108,8 @@ export class SandboxFusion implements PythonSandbox {
     try {
       return await within(limits.wallMs + SPARE_MS, signal, (bounded) => this.#post(request, bounded));
     } catch (cause) {
-      if (signal?.aborted) throw new HoneError("HONE_ERR_ABORTED", "the run was called off", { cause });
+      if (signal?.aborted)
+        throw new HoneError("HONE_ERR_ABORTED", "the run of the program was cancelled", { cause });
       throw this.#fault(cause instanceof Error ? cause.message : String(cause));
     }
   }

@@ -69,7 +69,7 @@ function standsStill(seconds: number): HoneError {
     "HONE_ERR_STALL",
     `after ${seconds.toFixed(1)} simulated seconds nothing moves any more`,
     {
-      hint: "A domain whose groups are never kept, or too few credits for a step?",
+      hint: "Possible causes: a domain whose groups are never kept; too few credits for a step.",
     },
   );
 }

@@ -98,7 +98,7 @@ export function decodeMessage(bytes: Uint8Array): Message {
     if (end > view.length) refuse(`array "${name}" ends at byte ${end} of ${view.length}`);
     sections[name] = new ARRAYS[type](memory, start - from, count);
   }
-  if (end !== view.length) refuse(`${view.length - end} bytes are behind its last array`);
+  if (end !== view.length) refuse(`${view.length - end} bytes follow its last array`);
   return { kind, header, sections };
 }
 
@@ -116,7 +116,8 @@ export function sectionOf<T extends SectionType>(
 
 function checkEnvelope(view: Buffer): void {
   if (view.length < FIXED) refuse(`${view.length} bytes are fewer than the ${FIXED} of an empty one`);
-  if (!view.subarray(0, MAGIC.length).equals(MAGIC)) refuse("it does not begin as one");
+  if (!view.subarray(0, MAGIC.length).equals(MAGIC))
+    refuse("it does not begin with the magic bytes of a message");
   const version = view.readUInt16LE(AT.version);
   if (version !== MESSAGE_VERSION)
     refuse(`it is of version ${version}, this package reads ${MESSAGE_VERSION}`, {
@@ -194,5 +195,5 @@ function typeOf(name: string, array: Section): SectionType {
 }
 
 function refuse(what: string, options: { readonly hint?: string; readonly cause?: unknown } = {}): never {
-  throw new HoneError("HONE_ERR_FORMAT", `no readable message: ${what}`, options);
+  throw new HoneError("HONE_ERR_FORMAT", `not a valid message: ${what}`, options);
 }

@@ -19,15 +19,15 @@ const MESSAGES: Readonly<Record<Refusal["why"], (about: string, found: string) =
   "lease-lost": (stream, found) =>
     `stream ${stream}: the lease of entry ${found} has passed to another consumer`,
   trimmed: (stream, found) =>
-    `stream ${stream}: entries up to ${found} were trimmed, the cursor is before that`,
+    `stream ${stream}: entries up to ${found} were deleted (trimmed), but the cursor points to an earlier one`,
   ahead: (stream, found) =>
-    `stream ${stream} ends at ${found}, before the cursor: it is older than the cursor`,
+    `stream ${stream} ends at entry ${found}, before the reader's cursor: the store is older than the cursor`,
   held: (stream, found) => `stream ${stream} cannot be trimmed: ${found}`,
 };
 
 const HINTS: Readonly<Partial<Record<Refusal["why"], string>>> = {
-  lost: "give it a store of its own (another path, another name of the run), or bring this one's files back; docs/explanation/streams.md says what is kept",
-  ahead: "bring the store's files back, or go on from an older checkpoint",
+  lost: "give the run another store (another path, or another name of the run), or restore the files of this store; docs/explanation/streams.md says what is kept",
+  ahead: "restore the store's files, or continue from an older checkpoint",
 };
 
 /** An operation on a stream that the store's content forbids; nothing was changed. */

@@ -87,7 +87,7 @@ export class Waiter {
 
   #goOn(signal: AbortSignal | undefined): void {
     if (signal?.aborted)
-      throw new HoneError("HONE_ERR_ABORTED", "waiting for a stream was called off", {
+      throw new HoneError("HONE_ERR_ABORTED", "waiting for a stream was cancelled", {
         cause: signal.reason,
       });
     if (this.#closed !== undefined) throw this.#closed;

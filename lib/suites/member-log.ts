@@ -46,7 +46,7 @@ export class MemberLog implements Disposable {
   append(lines: readonly string[]): void {
     if (lines.length === 0) return;
     const fd = this.#fd;
-    if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: a line after close`);
+    if (fd === undefined) throw new HoneError("HONE_ERR_STATE", `${this.path}: write after close`);
     const bytes = member(Buffer.from(`${lines.join("\n")}\n`));
     fileWork(this.path, () => {
       const { size } = fstatSync(fd);

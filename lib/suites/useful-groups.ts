@@ -27,7 +27,7 @@ export interface UsefulGroups {
 export function usefulGroups(text: string, groupSize: number): UsefulGroups[] {
   const { dirs } = modelFolders(text);
   if (dirs.length > 1)
-    throw new HoneError("HONE_ERR_USAGE", `${text} is ${dirs.length} evaluations`, {
+    throw new HoneError("HONE_ERR_USAGE", `${text} names ${dirs.length} evaluations`, {
       hint: "Name one evaluation: all groups of a run are sampled from one model.",
     });
   const record = readRecord(dirs[0]!);

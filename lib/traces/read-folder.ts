@@ -125,7 +125,10 @@ async function runEnds(folder: string, { limit }: ReadOptions): Promise<Side[]> 
   let count = 0;
   for await (const { kind } of readVerdictJournal(path)) if (kind === "completion") count += 1;
   if (count < FEWEST)
-    throw new HoneError("HONE_ERR_DATA", `${path} has ${count} completions; its two ends need ${FEWEST}`);
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `${path} has ${count} completions; comparing its first tenth with its last needs ${FEWEST}`,
+    );
   const most = Math.floor(count / END);
   const each = Math.min(limit ?? most, most);
   const ends = [new Map<string, Trace>(), new Map<string, Trace>()] as const;

@@ -23,5 +23,5 @@ test("hone data useful says which share of groups teaches something, and what it
   const other = scratchFolder();
   await evaluateSuites(answerer, [sums(8)], { dir: other, model: "n", seeds: [0], verifiers: judgeHere });
   const pooled = await honeHere(["data", "useful", `both=${dir},${other}`]);
-  expect([pooled.status, pooled.stderr]).toEqual([2, expect.stringContaining("is 2 evaluations")]);
+  expect([pooled.status, pooled.stderr]).toEqual([2, expect.stringContaining("names 2 evaluations")]);
 });

@@ -100,7 +100,10 @@ test("what an option has wrong is said once, before any rank starts", async () =
     ["doctor", "--cluster", "--processes", "2", "--deadline", "x"],
     {},
   );
-  expect([status, stderr]).toEqual([2, 'HONE_ERR_USAGE  --deadline is "x", not seconds from 0 to 86400\n']);
+  expect([status, stderr]).toEqual([
+    2,
+    'HONE_ERR_USAGE  --deadline is "x"; it must be a number of seconds from 0 to 86400\n',
+  ]);
 });
 
 test("a failed test names the ranks that were not told", () => {

@@ -44,7 +44,7 @@ test("what is in no number is said", () => {
   ]);
   expect(lackOf(results, "evals/m")).toMatchObject({
     code: "HONE_ERR_VERIFIER",
-    message: "evals/m is incomplete",
+    message: "the evaluation in evals/m is incomplete: answers or verdicts are missing",
   });
   const [whole, mute] = [
     { ...suite, absent: 0, unscored: {} },

@@ -186,7 +186,7 @@ describe("what is not there is named", () => {
     manifest({});
     await expect(exportRun({ run, target: join(dir, "out") }, never)).rejects.toMatchObject({
       code: "HONE_ERR_CHECKPOINT",
-      hint: "The run saved none yet.",
+      hint: "The run has saved no checkpoint yet.",
     });
     await checkpoint("step-000002", 2n);
     for (const wanted of ["step-000003", "../../x", ".."])
@@ -194,7 +194,7 @@ describe("what is not there is named", () => {
         exportRun({ run, checkpoint: wanted, target: join(dir, "out") }, never),
       ).rejects.toMatchObject({
         code: "HONE_ERR_CHECKPOINT",
-        hint: "There: step-000002.",
+        hint: "The run has step-000002.",
       });
   });
 });

@@ -54,7 +54,7 @@ test("rows of which no prompt fits are refused", async () => {
   ).rejects.toMatchObject({
     code: "HONE_ERR_DATA",
     message: expect.stringMatching(
-      /256 positions, of which prompts get 128, and all of the first rows/,
+      /256 positions, of which prompts may take 128; the prompts of all of the first rows/,
     ) as string,
   });
 });

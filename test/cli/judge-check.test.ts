@@ -83,7 +83,12 @@ test.each<[string, JudgeScript, object, RegExp]>([
     /HONE_TEST_NO_KEY is not set .* export HONE_TEST_NO_KEY=\.\.\./,
   ],
   ["another address", refusing(404), {}, /says 404: no\. Check judge\.url/],
-  ["nonsense", () => "I like it.", {}, /no verdict in 3 replies\. The model answers, but not in the form/],
+  [
+    "nonsense",
+    () => "I like it.",
+    {},
+    /no verdict in 3 replies\. The model answers, but not in the requested form/,
+  ],
   [
     "silence",
     () => undefined,

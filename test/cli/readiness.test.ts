@@ -71,5 +71,7 @@ describe.skipIf(noSlurm !== undefined || noRedis !== undefined || info().gloo.ve
 test("hone run --dry-run without agents says what is meant", async () => {
   const { status, stderr } = await honeHere(["run", "recipes/quickstart.ts", "--dry-run"]);
   expect(status).toBe(2);
-  expect(stderr).toMatch(/--dry-run is for a run whose processes agents start.*\n.*hone agent --dry-run/);
+  expect(stderr).toMatch(
+    /--dry-run works only for a run whose processes agents start.*\n.*hone agent --dry-run/,
+  );
 });

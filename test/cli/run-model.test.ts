@@ -42,7 +42,7 @@ test("a checkpoint that is not there is named, with those that are", () => {
     expect.objectContaining({
       code: "HONE_ERR_CHECKPOINT",
       message: `${join(run, "checkpoints")} has no step-000003`,
-      hint: "There: step-000002, step-000010, warm-start.",
+      hint: "The run has step-000002, step-000010, warm-start.",
     }) as Error,
   );
 });

@@ -127,7 +127,9 @@ test("a problem over time needs its name, and must have been taken", async () =>
 test("a domain that the run has no problem of is an error that names those it has", async () => {
   await expect(showSamples(dir, { domain: "maths" }, 80)).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: '--domain is "maths"; there: math, code',
+    message: '--domain is "maths"; the run has math, code',
   });
-  await expect(showSamples(dir, { domain: "cod", problems: "all" }, 80)).rejects.toThrow("there: math, code");
+  await expect(showSamples(dir, { domain: "cod", problems: "all" }, 80)).rejects.toThrow(
+    "the run has math, code",
+  );
 });

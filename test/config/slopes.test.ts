@@ -70,7 +70,7 @@ test.each([
   [{ kind: "custom", slopes: { module: "none.ts", sha256: "0".repeat(64) } }, /it must be a module by path/],
   [
     { kind: "custom", slopes: "./test/fixtures/custom-gspo.ts#%zz" },
-    /objective\.slopes.*the name #%zz has a % that begins no escape; write %25/,
+    /objective\.slopes.*the name #%zz has a % that is not part of a %XX escape; write %25/,
   ],
 ])("%o is refused", (objective, message) => {
   expect(() => smallRecipe({}, { objective: objective as never })).toThrow(message);

@@ -78,7 +78,7 @@ describe("a file of keys", () => {
     ["is empty", "", "it is empty"],
     ["holds something else", "question 3\n", 'it holds "question"'],
     ["is no JSON", "[1,", "is not a list of held-out rows"],
-    ["is of other rows", foreign, "none of its 1 keys is one of the 1000 rows"],
+    ["is of other rows", foreign, "none of its 1 content keys belongs to one of the 1000 rows"],
   ])("that %s is an error", (_, text, message) => {
     const path = scratch("keys");
     writeFileSync(path, text);
@@ -87,7 +87,7 @@ describe("a file of keys", () => {
 
   test("that is not there is an error", () => {
     expect(() => heldOutRule("/no/such/file")).toThrow(
-      "/no/such/file is not a list of held-out rows: it is not there",
+      "/no/such/file is not a list of held-out rows: the file does not exist",
     );
   });
 });

@@ -34,11 +34,11 @@ describe("refuses", () => {
     ["", /not a JSON array/],
     ["3", /not a JSON array/],
     ['{"a": 1}', /not a JSON array/],
-    ["[1, 2", /ends in the middle/],
-    ['["a', /ends in the middle/],
-    ['["a\\"]', /ends in the middle/],
-    ["[1] [2]", /continues after its end, at byte 3/],
-    ["[1, ]", /nothing after a comma/],
+    ["[1, 2", /JSON that is cut off/],
+    ['["a', /JSON that is cut off/],
+    ['["a\\"]', /JSON that is cut off/],
+    ["[1] [2]", /further text after its end, at byte 3/],
+    ["[1, ]", /no value follows a comma/],
     ["[".repeat(1001), /deeper than 1000/],
   ])("%j", (json, message) => {
     expect(() => elementsOf(json)).toThrow(

@@ -37,7 +37,7 @@ test.each([
   expect(() => rowsIn(JSON.stringify(table, null, 1))).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_DATA",
-      message: "x.json: one object of the columns question, answer, where rows are expected",
+      message: "x.json is one object with a list for each column (question, answer); rows are expected",
       hint: expect.stringContaining('orient="records"') as string,
     }),
   );

@@ -72,7 +72,7 @@ describe("a large file of lines", () => {
     const before = asked();
     const refusal = expect.objectContaining({
       code: "HONE_ERR_DATA",
-      message: expect.stringMatching(/large\.jsonl:\d+: no longer has the row/),
+      message: expect.stringMatching(/large\.jsonl:\d+: its row has changed/),
     });
     writeFileSync(plain, text.replaceAll("Ann", "Bob"));
     expect(asked).toThrowError(refusal);
@@ -105,6 +105,6 @@ test("a map that depends on more than its row is an error that says so, never an
   const changing = await openMapped(drifting);
   calls = 3 * ROWS;
   expect(() => Array.from({ length: 300 }, (_, i) => changing.problem(i))).toThrow(
-    /large\.jsonl:\d+: its map makes a different question of it/,
+    /large\.jsonl:\d+: the source.s map gives another question for this row/,
   );
 });

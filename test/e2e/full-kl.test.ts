@@ -116,7 +116,7 @@ describe.skipIf(noAddon !== undefined)("a KL term of whole distributions", () =>
     const asked = explainStep(dir, { ...whose, set: ["objective.klTopK=5"] });
     await expect(asked).rejects.toThrow("which is not the run's");
     await expect(explainStep(dir, { ...whose, gradient: true })).rejects.toThrow(
-      "a gradient from whole distributions",
+      "whose gradient comes from whole distributions",
     );
   });
 

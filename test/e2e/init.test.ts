@@ -140,7 +140,7 @@ native(
     writeFileSync(at("commas.jsonl"), `${recorded},\n${recorded},\n`);
     expect(await hone(["init", "mine.ts", "--model", "model", "--data", "sums.jsonl"])).toMatchObject({
       status: 2,
-      said: expect.stringContaining("mine.ts is there already") as string,
+      said: expect.stringContaining("mine.ts exists, and hone init overwrites no file") as string,
     });
     expect(readFileSync(at("mine.ts"), "utf8")).toBe("mine");
     const refused: [string[], number, RegExp][] = [

@@ -94,7 +94,7 @@ test.each<[string, readonly string[], number, readonly string[], (readonly strin
     "a run that is not there",
     ["samples", none],
     3,
-    [`${none}: not a run folder`, "Name the folder that was --dir"],
+    [`${none}: not a run folder`, "Give the folder that a run wrote"],
   ],
   [
     "a GPU by another name",

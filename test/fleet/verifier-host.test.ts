@@ -107,6 +107,6 @@ test("a job that cannot be read ends as a loss that says why, so that nobody wai
   const [entry] = await store.read(STREAMS.jobEnds, 0, { max: 1, waitMs: 5000 });
   expect(decodeEnd(entry!.payload)).toMatchObject({
     number: 5,
-    end: { kind: "lost", phase: "idle", cause: expect.stringContaining("no readable message") },
+    end: { kind: "lost", phase: "idle", cause: expect.stringContaining("not a valid message") },
   });
 });

@@ -48,7 +48,7 @@ test("an unknown field is told once, and refused where that is asked for", async
   await new Promise(setImmediate);
   process.off("warning", listen);
   expect(told.map(({ message }) => message)).toEqual([
-    'mine/config.json: colour = "blue" is not known here and was passed over; --strict-config refuses it',
+    'mine/config.json: colour = "blue" is not a field that Hone knows, so it is ignored; --strict-config refuses it',
   ]);
   vi.stubEnv("HONE_STRICT_CONFIG", "1");
   expect(() => modelFacts(config)).toThrow(

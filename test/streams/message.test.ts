@@ -121,14 +121,14 @@ describe("refused, with HONE_ERR_FORMAT, is", () => {
   test("every truncation, and bytes behind it", () => {
     for (let length = 0; length < whole.length; ++length) refused(whole.subarray(0, length), /bytes/);
     refused(Buffer.concat([whole, Buffer.alloc(1)]), /bytes are here/);
-    refused(sealed(Buffer.concat([whole, Buffer.alloc(8)])), /behind its last array/);
+    refused(sealed(Buffer.concat([whole, Buffer.alloc(8)])), /follow its last array/);
   });
 
   test("every single flipped bit", () => {
     for (let bit = 0; bit < 8 * whole.length; ++bit) {
       const altered = Uint8Array.from(whole);
       altered[bit >> 3]! ^= 1 << (bit & 7);
-      refused(altered, /no readable message/);
+      refused(altered, /not a valid message/);
     }
   });
 

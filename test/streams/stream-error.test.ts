@@ -6,8 +6,8 @@ test.each([
   ["lost", "the store does not hold run s: 4"],
   ["fenced", "this process is out of date: register s 4"],
   ["lease-lost", "stream s: the lease of entry 4 has passed to another consumer"],
-  ["trimmed", "stream s: entries up to 4 were trimmed, the cursor is before that"],
-  ["ahead", "stream s ends at 4, before the cursor: it is older than the cursor"],
+  ["trimmed", "stream s: entries up to 4 were deleted (trimmed), but the cursor points to an earlier one"],
+  ["ahead", "stream s ends at entry 4, before the reader's cursor: the store is older than the cursor"],
   ["held", "stream s cannot be trimmed: 4"],
 ] as const)("%s says what is there", (why, message) => {
   const error = new StreamError({ why, about: "s", found: "4" });

@@ -32,7 +32,7 @@ test("a port that is taken is a warning, and the run goes on", async () => {
   expect(await second.address).toBeUndefined();
   second.write({ step: 1, version: 1, metrics: {} });
   expect(warnings).toEqual([
-    expect.stringMatching(/^no metrics at 127\.0\.0\.1:\d+, and the run continues: .*EADDRINUSE/),
+    expect.stringMatching(/^the run continues without serving metrics at 127\.0\.0\.1:\d+: .*EADDRINUSE/),
   ]);
   second.close();
   first.close();

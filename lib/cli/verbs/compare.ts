@@ -42,7 +42,7 @@ const isTable = (name: string): name is ComparisonTable =>
 function tablesOf(text: string): ComparisonTable[] {
   const names = text.split(",");
   if (names.every(isTable)) return names;
-  throw new InvalidArgumentError(`Known are ${COMPARISON_TABLES.join(", ")}.`);
+  throw new InvalidArgumentError(`It must be one of ${COMPARISON_TABLES.join(", ")}.`);
 }
 
 export const compareVerb: Verb = (hone, ends) => {

@@ -81,7 +81,8 @@ async function sourcesOf(
   if (spec !== undefined) return { specs: new Map([[target, spec]]) };
   const recipe = await loadRecipe(target, flags.set);
   const specs = await datasetsOf(recipe);
-  if (specs.size === 0) throw new HoneError("HONE_ERR_USAGE", `${target} names no data set as a source`);
+  if (specs.size === 0)
+    throw new HoneError("HONE_ERR_USAGE", `no domain of the recipe ${target} has a data set as its source`);
   return { specs, recipe };
 }
 

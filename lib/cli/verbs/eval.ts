@@ -105,7 +105,7 @@ export function seedsOf(text: string): number[] {
   const seeds = text.split(",").flatMap((part) => {
     const [, from, to = from] = /^(\d+)(?:\.\.(\d+))?$/.exec(part.trim()) ?? [];
     if (from === undefined || Number(to) < Number(from) || Number(to) - Number(from) > 10_000)
-      throw new InvalidArgumentError("Such as 42, 42..51 or 1,2,5.");
+      throw new InvalidArgumentError("It must be like 42, 42..51 or 1,2,5.");
     return Array.from({ length: Number(to) - Number(from) + 1 }, (_, i) => Number(from) + i);
   });
   return [...new Set(seeds)];

@@ -36,7 +36,7 @@ const STEADY_HEAP = "--heap-growing-percent=30";
 async function run(file: string, flags: Flags): Promise<number> {
   setFlagsFromString(STEADY_HEAP);
   if (flags.dryRun && !flags.agents)
-    throw new HoneError("HONE_ERR_USAGE", "--dry-run is for a run whose processes agents start", {
+    throw new HoneError("HONE_ERR_USAGE", "--dry-run works only for a run whose processes agents start", {
       hint: "`hone agent --dry-run` on every node; `hone check` tries a recipe on one machine.",
     });
   const { takesStdout, trainAndEvaluate } = await import("../session.ts");

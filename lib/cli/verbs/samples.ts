@@ -42,7 +42,7 @@ const VERDICTS: Readonly<Record<Verdict["status"], true>> = {
 function verdicts(text: string): Verdict["status"][] {
   const names = text.split(",");
   if (names.every((name): name is Verdict["status"] => Object.hasOwn(VERDICTS, name))) return names;
-  throw new InvalidArgumentError(`They are: ${Object.keys(VERDICTS).join(", ")}.`);
+  throw new InvalidArgumentError(`It must be one of ${Object.keys(VERDICTS).join(", ")}.`);
 }
 
 export const samplesVerb: Verb = (hone, ends) => {

@@ -25,7 +25,10 @@ async function traces(first: string, second: string | undefined, flags: Flags): 
   const folders = second === undefined ? [first] : [first, second];
   const file = folders.find(isFile);
   if (file !== undefined && folders.length > 1)
-    throw new HoneError("HONE_ERR_USAGE", `${file} is a file: traces labelled by hand are graded alone`);
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `${file} is a file of traces labelled by hand, which is graded alone: give no second folder`,
+    );
   return file === undefined ? look(folders, model, flags) : grade(file, model, flags);
 }
 

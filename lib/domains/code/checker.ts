@@ -55,7 +55,7 @@ export const checker: Verifier<CheckerReference> = {
     if (read.testlib === undefined && needsTestlib(read.checker))
       throw new HoneError(
         "HONE_ERR_DATA",
-        "checker: the checker includes testlib.h, and testlib does not say where it is",
+        "checker: the checker includes testlib.h, but the reference's field testlib does not say where that file is",
       );
     if (reference.functionName !== undefined)
       throw new HoneError(

@@ -42,7 +42,7 @@ export function readTests(
   ];
   if (inputs.length !== outputs.length || inputs.length === 0) {
     throw bad(
-      `input_output has ${inputs.length} inputs and ${outputs.length} outputs; as many, and one at least, are needed`,
+      `input_output has ${inputs.length} inputs and ${outputs.length} outputs; their numbers must be equal and at least 1`,
     );
   }
   const test = functionName === undefined ? scriptTest : callTest;

@@ -18,7 +18,10 @@ export async function comparison({ query, watch }: Question): Promise<Comparison
   const runs = asked.map((run) => {
     const found = watch.runs[Number(run)];
     if (found !== undefined) return found;
-    throw new HoneError("HONE_ERR_USAGE", `run=${run}: there are ${watch.runs.length}, from 0 on`);
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `run=${run}: the page has ${watch.runs.length} runs, numbered from 0`,
+    );
   });
   if (runs.length < 2 || !runs.every(({ dir }) => existsSync(join(dir, RUN_FILES.manifest)))) return null;
   const { recipe, ...compared } = await compareRuns(runs.map(({ dir }) => dir));

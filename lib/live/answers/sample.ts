@@ -11,5 +11,8 @@ export async function sample(question: Question): Promise<ShownSample | null> {
   if (index === undefined) return null;
   const row = natural(question.query, "row") ?? 0;
   if (row < index.tables.members.rows) return shownSample(await wholeSample(index, row));
-  throw new HoneError("HONE_ERR_USAGE", `row=${row}: there are ${index.tables.members.rows}, from 0 on`);
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    `row=${row}: the run has ${index.tables.members.rows} samples, numbered from 0`,
+  );
 }

@@ -36,7 +36,7 @@ export class Credits {
     if (this.#free > this.total) {
       throw new HoneError(
         "HONE_ERR_INTERNAL",
-        `${this.#free} credits free of ${this.total}: one came back twice`,
+        `${this.#free} of ${this.total} credits are free: a credit was returned twice`,
       );
     }
     this.#whenGiven(() => this.#grant());

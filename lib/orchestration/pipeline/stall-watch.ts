@@ -89,7 +89,7 @@ export class StallWatch {
       `nothing has moved for ${seconds} s; everything waits for the ${position.culprit}\n  ${position.stages.join("\n  ")}`,
       {
         details: { ...position },
-        hint: "Resume from the last checkpoint; raise training.stallSeconds if this was only slow.",
+        hint: "Resume from the last checkpoint; raise training.stallSeconds if the stage was only slow.",
       },
     );
   }

@@ -79,7 +79,9 @@ function restoredRoutes(
     throw new HoneError(
       "HONE_ERR_USAGE",
       `objective.router.replay is true; the record has no routes of ${domain} problem ${problem}, attempt ${attempt}`,
-      { hint: "Only runs with objective.router.replay record the experts that tokens went to; ask without." },
+      {
+        hint: "Only runs with objective.router.replay record the experts that tokens went to; leave the setting out.",
+      },
     );
   const bytes = decodeBytes(routes);
   return { width: bytes.length / (decodeIds(prompt).length + tokens - 1), bytes };
@@ -141,9 +143,9 @@ async function trainedIn(dir: string, recipe: Recipe, step: number): Promise<Rep
 const notRecorded = (dir: string, step: number, steps: number): HoneError =>
   new HoneError(
     "HONE_ERR_CHECKPOINT",
-    `${dir} has no record of step ${step}, whose groups training.replayBuffer has after step ${steps}`,
+    `${dir} has no rollout record of step ${step}, whose groups training.replayBuffer needs after step ${steps}`,
     {
       details: { step, steps },
-      hint: "Go on from a checkpoint whose last maxAge steps are recorded (--resume <checkpoint>), or leave training.replayBuffer out until so many steps with rollouts.record are done.",
+      hint: "Continue from a checkpoint whose last maxAge steps are recorded (--resume <checkpoint>), or leave training.replayBuffer out until maxAge steps with rollouts.record are done.",
     },
   );

@@ -189,7 +189,7 @@ export function noRecordOf(dir: string, step: number, steps: readonly number[], 
   const there = steps.length === 0 ? "none" : `${steps.length} between ${steps[0]} and ${steps.at(-1)}`;
   const isGone = step > 0 && step < (steps[0] ?? 0) && typeof record === "string";
   const why = isGone ? `, and was removed: rollouts.record is ${JSON.stringify(record)}` : "";
-  return new HoneError("HONE_ERR_USAGE", `${what} is not in the record of ${dir}${why} (there: ${there})`, {
+  return new HoneError("HONE_ERR_USAGE", `${what} is not in the record of ${dir}${why} (it has ${there})`, {
     hint: isGone
       ? "Choose a recorded step; rollouts: { record: true } makes a run record all steps."
       : '`hone rollouts <folder>` lists the recorded steps; a run records with rollouts: { record: "last:20" }, or true for all.',

@@ -76,7 +76,7 @@ export function expectPlayable({ steps, drawn }: RunHistory, path: string): void
   const trained = new Set<number>();
   let version = 0;
   for (const [i, { event, groups }] of steps.entries()) {
-    if (event.s !== i) refuse(`step ${event.s} stands where step ${i} belongs`);
+    if (event.s !== i) refuse(`it has step ${event.s} where step ${i} belongs`);
     for (const group of groups) {
       if (seen.has(group.g)) refuse(`group ${group.g} occurs twice`);
       seen.add(group.g);

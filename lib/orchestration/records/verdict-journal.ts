@@ -97,7 +97,7 @@ export class VerdictJournal implements Disposable {
   /** Checked before the index of problems is used, which is closed with the file. */
   #expectOpen(): void {
     const { isOpen, path } = this.#file;
-    if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: a verdict after close`);
+    if (!isOpen) throw new HoneError("HONE_ERR_STATE", `${path}: write after close`);
   }
 
   #lines(request: Judged, verdict: Verdict): JournalLine[] {

@@ -171,7 +171,7 @@ export class Checkpoints {
       "HONE_ERR_CHECKPOINT",
       `${path}: not the checkpoint of a run: ${z.prettifyError(parsed.error)}`,
       {
-        hint: "A checkpoint of a warm start has weights only; give it as startFrom.",
+        hint: "If it is the checkpoint of a warm start, it has weights only: give it as startFrom.",
       },
     );
   }

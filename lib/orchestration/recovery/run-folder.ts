@@ -80,7 +80,7 @@ export function recordedHeldOut({ dir, resume = "never" }: FolderOptions): HeldO
   if (parsed.success)
     return new Map(Object.entries(parsed.data).map(([domain, keys]) => [domain, new Set(keys)]));
   throw new HoneError("HONE_ERR_FORMAT", `${path}: not the run's list of held-out rows`, {
-    hint: "Put it back: without it the run could train on problems that it was evaluated on.",
+    hint: "Restore the file: without it the run could train on problems that it was evaluated on.",
   });
 }
 
@@ -98,7 +98,7 @@ export function recordedCommits({ dir, resume = "never" }: FolderOptions): HubCo
   const parsed = commitsSchema.safeParse(readRunManifest(dir).data ?? {});
   if (parsed.success)
     return new Map(Object.entries(parsed.data).map(([domain, { hub = [] }]) => [domain, hub]));
-  throw new HoneError("HONE_ERR_FORMAT", `${path}: data is not what a run records of its data sets`);
+  throw new HoneError("HONE_ERR_FORMAT", `${path}: its field data is not a record of data sets`);
 }
 
 /** Arithmetic that a run recorded; versions that recorded none computed products in f32. */
@@ -231,9 +231,9 @@ function expectRecords(dir: string): void {
   if (existsSync(events) || new Checkpoints(dir).list().length === 0) return;
   throw new HoneError(
     "HONE_ERR_FORMAT",
-    `${events} is missing: the run that the checkpoints are of could not be replayed`,
+    `${events} is missing; without it the run in this folder cannot be replayed`,
     {
-      hint: "Put it back; or make an empty file of that name, to go on as a run that cannot be replayed.",
+      hint: "Restore it; or create an empty file of that name, to continue as a run that cannot be replayed.",
     },
   );
 }

@@ -220,7 +220,7 @@ class WayBack {
           "HONE_ERR_CHECKPOINT",
           `${checkpoints.warmStart} is missing: the initial weights`,
           {
-            hint: "Ask for a step after one of the checkpoints that are there.",
+            hint: "Choose a step after one of the checkpoints that exist.",
           },
         );
       await checkpoints.loadStart(trainer, { model, recipe });
@@ -323,7 +323,7 @@ class WayBack {
     if (recipe !== undefined) return recipe;
     throw new HoneError(
       "HONE_ERR_FORMAT",
-      `${join(this.#dir, RUN_FILES.events)} does not tell of step ${step}`,
+      `${join(this.#dir, RUN_FILES.events)} has no entry for step ${step}`,
     );
   }
 }

@@ -31,6 +31,8 @@ export function judgesOf({ stretches }: RunHistory, given: Verifiers | undefined
 
 const NO_VERIFIERS: Verifiers = {
   verify: () =>
-    Promise.reject(new HoneError("HONE_ERR_INTERNAL", "a replay judges, and the log has every verdict")),
+    Promise.reject(
+      new HoneError("HONE_ERR_INTERNAL", "a replay called a verifier, although the log has every verdict"),
+    ),
   stats: () => ({}),
 };

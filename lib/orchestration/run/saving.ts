@@ -105,7 +105,7 @@ export class Saving {
     const end = this.#unsaved?.end ?? step + maxUnsavedSteps;
     this.#unsaved = { error, end };
     publisher.warn(
-      `the checkpoint of step ${step} is not written: ${error.message}; the run ends with step ${end} unless one is before (checkpoint.maxUnsavedSteps)`,
+      `the checkpoint of step ${step} was not written: ${error.message}; the run ends with step ${end} unless a checkpoint is written before (checkpoint.maxUnsavedSteps)`,
     );
   }
 

@@ -53,7 +53,7 @@ export async function restoreRun(
   expectSeed(state, recipe);
   expectStepsLeft(state, recipe);
   const later = checkpoints.setAside(state.step);
-  if (later.length > 0) warn(`set aside, being later than step ${state.step}: ${later.join(", ")}`);
+  if (later.length > 0) warn(`renamed, because they are later than step ${state.step}: ${later.join(", ")}`);
   for (const change of changes) warn(`the recipe has changed: ${change}`);
   progress.step = state.step;
   progress.seconds.warmStart = state.warmStartSeconds;

@@ -32,7 +32,7 @@ export function failAfterRepeatedErrors(
       `verifier ${name} has given no verdict on the last ${state.count} completions; the last time: ${cause}`,
       {
         details: { verifier: name, completions: state.count, cause },
-        hint: "Repair it and go on with --resume; `npx hone check <recipe>` tries every verifier.",
+        hint: "Repair the verifier and continue with --resume; `npx hone check <recipe>` tries every verifier.",
       },
     );
   };

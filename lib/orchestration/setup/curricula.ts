@@ -59,7 +59,7 @@ async function openCurriculum(domain: DomainName, rule: Rule, source: ProblemSou
   if (count === undefined || count === 0)
     throw new HoneError(
       "HONE_ERR_CONFIG",
-      `domains.${domain}.curriculum chooses among rows, and the source of ${domain} makes its problems`,
+      `domains.${domain}.curriculum chooses among rows, but the source of ${domain} generates its problems`,
       { hint: 'Give the domain a source of rows ("jsonl:mine.jsonl"), or leave curriculum out.' },
     );
   const identities: string[] = [];

@@ -33,7 +33,7 @@ function whyNotSpread({ name, device, hardware }: Asked, spread: boolean): HoneE
   if (gpus === 1 || rolesOf({ device, hardware }) !== undefined) return undefined;
   const reason = `hardware.gpus is ${gpus}, and nothing says how many of them sample and how many train`;
   return new HoneError("HONE_ERR_UNSUPPORTED", `${name} cannot be run: ${reason}`, {
-    hint: "Such as --set hardware.actorGpus=1: a process has one GPU; with several GPUs each process either samples or trains.",
+    hint: "Set hardware.actorGpus, for example --set hardware.actorGpus=1: a process has one GPU; with several GPUs each process either samples or trains.",
   });
 }
 

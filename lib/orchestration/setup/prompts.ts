@@ -8,7 +8,7 @@ export function encodePrompt(problem: Problem, format: PromptFormat, maxPromptTo
   if (tokens.length > maxPromptTokens) {
     throw new HoneError(
       "HONE_ERR_DATA",
-      `problem ${problem.id} (${problem.domain}/${problem.family}) takes ${tokens.length} tokens, rollouts.maxPromptTokens is ${maxPromptTokens}`,
+      `the prompt of problem ${problem.id} (${problem.domain}/${problem.family}) takes ${tokens.length} tokens, rollouts.maxPromptTokens is ${maxPromptTokens}`,
       { details: { problem: problem.id, tokens: tokens.length } },
     );
   }

@@ -36,7 +36,7 @@ function expectSent(recipe: Recipe, config: ModelConfigJson, field: string, topK
   const fewer = "training.groupsPerStep, rollouts.groupSize or rollouts.maxOutputTokens";
   throw new HoneError(
     "HONE_ERR_CONFIG",
-    `${field}: ${what} would go to the processes that train, where a message has 1 GiB at most`,
+    `${field}: ${what} would be sent to the processes that train, and a message has 1 GiB at most`,
     {
       hint:
         topK === undefined

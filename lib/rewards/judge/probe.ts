@@ -44,7 +44,7 @@ function hintFor(cause: string, { apiKeyEnv, maxTokens }: JudgeOptions): string 
   if (status === "404") return "Check judge.url, which ends before /chat/completions, and judge.model.";
   if (status !== undefined) return "Check judge.model and the server's log.";
   if (/no verdict in|not a chat completion/.test(cause))
-    return `The model answers, but not in the form it is asked for: choose a larger one, or a larger judge.maxTokens (${maxTokens} now, its thinking included).`;
+    return `The model answers, but not in the requested form: choose a larger model, or a larger judge.maxTokens (${maxTokens} now, its thinking included).`;
   if (/no answer within/.test(cause))
     return "Check that the server has loaded the model and is not overloaded.";
   return "Start the server, or check judge.url.";

@@ -46,7 +46,7 @@ function openPlain(path: string, hint: string | undefined): { readonly fd: numbe
   if (stats.isFile()) return { fd, size: stats.size };
   closeSync(fd);
   throw new HoneError("HONE_ERR_IO", `${path} is ${kindOf(stats)}, not a file`, {
-    hint: hint ?? "Write what it gives to a file first.",
+    hint: hint ?? "Write its output into a file first.",
   });
 }
 
@@ -60,7 +60,7 @@ export function readPlainFile(path: string, mostBytes: number, hint?: string): B
     if (size > mostBytes) {
       throw new HoneError(
         "HONE_ERR_FORMAT",
-        `${path} has ${size} bytes; such a file has ${mostBytes} at most`,
+        `${path} has ${size} bytes; a file of its kind may have ${mostBytes} at most`,
       );
     }
     return readFileSync(fd);

@@ -145,7 +145,7 @@ test("a buffer has the kept groups of the last steps, without those of a skipped
     [1, 1],
   ]);
   expect(await of(9, 0)).toEqual([]);
-  await expect(of(2, 6)).rejects.toThrow("has no record of step 6");
+  await expect(of(2, 6)).rejects.toThrow("has no rollout record of step 6");
   await expect(of(2, 6)).rejects.toMatchObject({
     code: "HONE_ERR_CHECKPOINT",
     details: { step: 6, steps: 6 },

@@ -240,7 +240,7 @@ test("the last steps alone are kept where the recipe says so, also after a kill 
   );
   const error = noRecordOf(dir, 2, recordedSteps(dir), "step 2");
   expect(error.message).toBe(
-    `step 2 is not in the record of ${dir}, and was removed: rollouts.record is "last:3" (there: 3 between 6 and 8)`,
+    `step 2 is not in the record of ${dir}, and was removed: rollouts.record is "last:3" (it has 3 between 6 and 8)`,
   );
   expect(noRecordOf(dir, 9, [6, 7, 8], "step 9").message).not.toContain("removed");
 });

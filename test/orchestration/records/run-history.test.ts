@@ -58,9 +58,9 @@ test.each<[string, RunEvent[], RegExp | undefined]>([
   [
     "a log that begins late",
     [submit(1), group(1, rollout(0, 0, 0)), step(1, 2, [1])],
-    /step 1 stands where step 0/,
+    /it has step 1 where step 0/,
   ],
-  ["a missing step", [...whole, { ...step(2, 2) }], /step 2 stands where step 1/],
+  ["a missing step", [...whole, { ...step(2, 2) }], /it has step 2 where step 1/],
   ["a group from nowhere", [group(5, rollout(0, 0, 0)), step(0, 1, [5])], /group 5 was never submitted/],
   [
     "a verdict too few",

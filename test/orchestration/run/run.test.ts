@@ -249,7 +249,7 @@ test("a changed recipe goes on and says what changed; checkpoints of the branch 
   await sit(1e-3, 8, "never");
   await sit(2e-3, 7, join(dir, "checkpoints", "step-000006"));
   expect(notable(warnings)).toEqual([
-    expect.stringMatching(/^set aside, being later than step 6: \S+step-000008.aside-1$/),
+    expect.stringMatching(/^renamed, because they are later than step 6: \S+step-000008.aside-1$/),
     "the recipe has changed: optimizer.lr: 0.001 -> 0.002",
     "the recipe has changed: training.steps: 8 -> 7",
   ]);

@@ -118,8 +118,8 @@ test("checkpoint.maxUnsavedSteps: a disk has so many steps to be mended, from th
   await tried(5);
   await tried(10);
   expect(warn.mock.calls.map(([text]) => text)).toEqual([
-    "the checkpoint of step 5 is not written: disk full; the run ends with step 15 unless one is before (checkpoint.maxUnsavedSteps)",
-    "the checkpoint of step 10 is not written: disk full; the run ends with step 15 unless one is before (checkpoint.maxUnsavedSteps)",
+    "the checkpoint of step 5 was not written: disk full; the run ends with step 15 unless a checkpoint is written before (checkpoint.maxUnsavedSteps)",
+    "the checkpoint of step 10 was not written: disk full; the run ends with step 15 unless a checkpoint is written before (checkpoint.maxUnsavedSteps)",
   ]);
   expect(() => one.raise(14)).not.toThrow();
   expect(() => one.raise(15)).toThrow("disk full");

@@ -23,7 +23,7 @@ test("a head and a step's hidden states fit a message to the processes that trai
   expect(() => expectSentTeacher(taught({}), LARGE)).toThrow(
     expect.objectContaining({
       code: "HONE_ERR_CONFIG",
-      message: expect.stringContaining("a head of 1484 MiB would go to the processes that train"),
+      message: expect.stringContaining("a head of 1484 MiB would be sent to the processes that train"),
       hint: expect.stringContaining("teacher.divergence.topK"),
     }),
   );
@@ -32,7 +32,7 @@ test("a head and a step's hidden states fit a message to the processes that trai
   const model = { config: { ...config, maxPositions: 8192 } } as RecipeInput["model"];
   const long = { ...TRAINERS, model, rollouts, training: { ...input.training, groupsPerStep: 8 } };
   expect(() => expectSentTeacher(taught({}, long), SMALL)).toThrow(
-    "up to 8192 MiB of a step of 2097152 tokens would go",
+    "up to 8192 MiB of a step of 2097152 tokens would be sent",
   );
   expect(() => expectSentTeacher(taught({ topK: 50 }, long), LARGE)).not.toThrow();
   expect(() => expectSentTeacher(taught({ topK: 100 }, long), LARGE)).toThrow("up to 1600 MiB");

@@ -15,7 +15,7 @@ test("a file is read whole, up to a size", () => {
   const path = join(dir, "a");
   writeFileSync(path, "abc");
   expect(readPlainFile(path, 3).toString()).toBe("abc");
-  expect(() => readPlainFile(path, 2)).toThrow(`${path} has 3 bytes; such a file has 2 at most`);
+  expect(() => readPlainFile(path, 2)).toThrow(`${path} has 3 bytes; a file of its kind may have 2 at most`);
 });
 
 test("what is no file is refused before anything is read", () => {

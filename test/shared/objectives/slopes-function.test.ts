@@ -107,14 +107,14 @@ test("a module that cannot be had is a typed error; one that is mended is loaded
   const refused = (message: RegExp) =>
     expect.objectContaining({ code: "HONE_ERR_CONFIG", message: expect.stringMatching(message) });
   const lacking = moduleOf("lacking.ts", "export const near = () => 0; export const limit = 3;", "#far");
-  await expect(loadSlopes(lacking)).rejects.toThrow(refused(/no function far \(functions there: near\)/));
+  await expect(loadSlopes(lacking)).rejects.toThrow(refused(/no function far \(its functions: near\)/));
   await expect(loadSlopes(moduleOf("number.ts", "export default 1;"))).rejects.toThrow(
-    refused(/no function default \(functions there: none\)/),
+    refused(/no function default \(its functions: none\)/),
   );
   const broken = moduleOf("broken.ts", "export default (((;");
   await expect(loadSlopes(broken)).rejects.toThrow(refused(/broken\.ts cannot be imported: /));
   await expect(loadSlopes(moduleOf("loss.ts", "export default () => 0;", "#%zz"))).rejects.toThrow(
-    refused(/^objective\.slopes: \/.*loss\.ts: the name #%zz has a % that begins no escape$/),
+    refused(/^objective\.slopes: \/.*loss\.ts: the name #%zz has a % that is not part of a %XX escape$/),
   );
   const gone = { ...lacking, module: pathToFileURL(join(dir, "gone.ts")).href };
   await expect(loadSlopes(gone)).rejects.toThrow(refused(/gone\.ts cannot be read: .*ENOENT/));
