@@ -91,7 +91,7 @@ export interface Rollout {
    * min-p.
    */
   readonly logprobs: Float32Array;
-  /** In nats, of the whole distribution at the sampling temperature, before top-k, top-p and min-p. */
+  /** Entropies in nats of the whole distribution at the sampling temperature, before top-k, top-p and min-p. */
   readonly entropies: Float32Array;
   /** Weight version that sampled each token, and the oldest version among the keys it attended to. */
   readonly versions: Uint32Array;
@@ -118,7 +118,7 @@ export function sampledTokens({
   return episode === undefined ? tokens.length : episode.given.reduce((n, given) => n - given, tokens.length);
 }
 
-/** The policy's own result: its faults (wrong, too slow, hangs) score 0. */
+/** A verdict on the policy's answer; faults of the answer (wrong, too slow, hangs) score 0. */
 export interface ScoredVerdict {
   readonly status: "correct" | "partial" | "wrong" | "no_answer" | "unparsable";
   /**

@@ -12,7 +12,7 @@ import { HoneError } from "./errors.ts";
 
 /** Something that a record asks a command to do. */
 export type Demand = {
-  /** The field that asks, such as "verification.modules.poems". */
+  /** The field of the record that names the module or server, such as "verification.modules.poems". */
   readonly field: string;
 } & (
   | { readonly kind: "module"; readonly url: string; readonly sha256?: string | undefined }

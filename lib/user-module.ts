@@ -5,7 +5,7 @@ import { type ErrorCode, HoneError } from "./errors.ts";
 
 /** The purpose of a user's module, for error messages. */
 export interface ModuleUse {
-  /** Its name for the user: "objective.slopes", "suite". Without it the caller adds one. */
+  /** Name of the module's use for messages: "objective.slopes", "suite". Without it the caller adds a name. */
   readonly what?: string;
   readonly code: ErrorCode;
   /** Hint for a module that cannot be imported. */

@@ -241,7 +241,7 @@ async function benchGeneration(
   const generate = (count: number, maxTokens: number, length = PROMPT_TOKENS) =>
     generations.generate({
       id: ++id,
-      // each prompt differs, since the engine would reuse a cached prefix
+      // prompts differ from each other, since the engine would otherwise reuse a cached prefix
       prompt: Int32Array.from({ length }, (_, i) => (i * 7 + id) % network.vocabulary),
       count,
       problem: id,
@@ -365,8 +365,8 @@ function sizeText({ what, size, sequences = 1 }: BenchRow): string {
 }
 
 /**
- * Formats one table: what was measured, its size, tokens and bytes or operations per second, and the fraction
- * of the floor. Below it: the peak memory of this process, without a GPU's.
+ * Formats a table with one row per measurement: its size, tokens and bytes or operations per second, and the fraction
+ * of the floor; then a line with the peak memory of this process, without a GPU's.
  */
 export function benchText(rows: readonly (BenchRow | BenchGap)[], device: string, peakBytes: number): string {
   const table = rows.map((row) =>

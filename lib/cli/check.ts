@@ -333,8 +333,8 @@ function memoryStage(plan: MemoryPlan): Stage {
 const COLUMNS = 80;
 
 /**
- * Formats a tick or a cross per stage; below it what was missing, rows left out, and the first question of
- * the real data; then warnings.
+ * Formats a tick or a cross per stage, with what was missing, the rows left out and the first question of the real
+ * data; then warnings.
  */
 export function checkText({ stages, domains, warnings }: Findings): string {
   const width = Math.max(...stages.map(({ name }) => name.length));

@@ -39,7 +39,7 @@ export interface Rehearsal extends AsyncDisposable {
   readonly small: Recipe;
   /** Missing parts and their replacements, by use: "model", or the name of a domain or validation set. */
   readonly missing: ReadonlyMap<string, string>;
-  /** Missing parts that a run cannot obtain by itself: all except a Hub model, which it downloads. */
+  /** Missing parts that a run cannot obtain: all except a model on the Hub, which a run downloads. */
   readonly required: ReadonlySet<string>;
   /** True if the model's own tokenizer makes tokens and prompts. */
   readonly hasTokenizer: boolean;
@@ -144,8 +144,8 @@ async function standInData({ domains, evaluation }: Recipe, folder: string, miss
 }
 
 /**
- * The source, or sample rows if its files are missing; reports the substitution through `instead`. Throws
- * HONE_ERR_DATA if there are no samples.
+ * The source of a domain, or sample rows if the source's files are missing; reports the substitution through
+ * `instead`. Throws HONE_ERR_DATA if there are no samples.
  */
 async function standInSource(field: string, source: Recipe["domains"][string]["source"], folder: string) {
   const spec = typeof source === "string" ? parseDatasetSpec(source) : source;
@@ -249,14 +249,17 @@ function smallInput({ teacher: _, ...input }: RecipeInput, rollouts: RecipeInput
   };
 }
 
-/** True if only environments score the answers. Random weights may then get the same score in every episode. */
+/**
+ * True if only environments score the answers. An environment may give answers of random weights the same score in
+ * every episode.
+ */
 const isPlayed = ({ domains }: Recipe): boolean =>
   Object.values(domains).every(({ environment }) => environment !== undefined);
 
 /**
  * Runs one step of the small recipe: generation, verdicts, advantages, loss, gradient, update, publication. Random
  * weights are always wrong, which would make all advantages and the gradient 0. So every second answer counts as
- * right; where the others are right as well, those count as half right. Throws HONE_ERR_VERIFIER for an answer that
+ * right; if all answers are right, every other one counts as half right. Throws HONE_ERR_VERIFIER for an answer that
  * cannot be judged, HONE_ERR_NON_FINITE for a gradient that is not finite.
  */
 export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise<StepRecord> {

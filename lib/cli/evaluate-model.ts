@@ -44,7 +44,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   /** Verifier processes. Default 2. */
   readonly workers?: number | undefined;
   readonly device?: DeviceName | undefined;
-  /** Storage type of matrices, keys and values on the CPU. Default: the one in the model's config.json. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the type that the model's config.json names. */
   readonly weights?: "f32" | "bf16" | undefined;
   /** Ask a server instead of an engine. */
   readonly endpoint?: Omit<EndpointOptions, keyof Sampling | "model"> | undefined;

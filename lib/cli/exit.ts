@@ -45,14 +45,16 @@ export function exitCodeOf(error: unknown): number {
   return BY_CODE[error.code] ?? EXIT.bug;
 }
 
-/** True if a retry of the same recipe, with this version on the same kind of machine, would fail in the same way. */
+/**
+ * True if running the recipe again, with this version on the same kind of machine, would fail with this error again.
+ */
 export function isNonRetryable(error: unknown): boolean {
   const code = exitCodeOf(error);
   const isUnsupported = HoneError.is(error) && error.code === "HONE_ERR_UNSUPPORTED";
   return code === EXIT.usage || code === EXIT.data || isUnsupported;
 }
 
-/** Code, message and hint for the user; for an error that is not a HoneError also the stack. */
+/** Formats an error for the user: code, message and hint; the stack too if it is not a HoneError. */
 export function explain(error: unknown): string {
   if (isUsage(error)) return `HONE_ERR_USAGE  ${error.message}\n  hint: --help lists the options.`;
   if (!HoneError.is(error)) return error instanceof Error ? (error.stack ?? String(error)) : String(error);
@@ -98,9 +100,9 @@ export async function runMain(main: () => Promise<number>): Promise<void> {
 
 /**
  * Returns a signal that aborts on the first SIGINT, SIGTERM or SIGHUP, or when the reader of the output has gone
- * (SIGPIPE), so that a run drains and saves. The second SIGINT or SIGTERM ends the process at once, unless it is
- * `patient`: launchers signal a process and its parent, which passes it on. Its reason is a HONE_ERR_ABORTED, which
- * `exitCodeOf` maps to 130, 143, 129 or 141.
+ * (SIGPIPE), so that a run drains and saves. The second SIGINT or SIGTERM ends the process at once, unless `patient`
+ * is set: launchers signal a process and also its parent, which passes the signal on. The abort reason is a
+ * HONE_ERR_ABORTED, which `exitCodeOf` maps to 130, 143, 129 or 141.
  */
 export function interruptSignal(say: (line: string) => void, patient = false): AbortSignal {
   const controller = new AbortController();

@@ -16,7 +16,7 @@ export interface GenerateRequest {
   readonly maxTokens?: number;
   readonly seed: bigint;
   readonly device?: DeviceName;
-  /** Storage type of matrices, keys and values on the CPU. Default: the one in the folder's config.json. */
+  /** Storage type of matrices, keys and values on the CPU. Default: the type that the folder's config.json names. */
   readonly weights?: "f32" | "bf16";
   /** Overrides the folder's own chat template and end tokens. */
   readonly chat?: ChatChoice;

@@ -49,7 +49,10 @@ function changed(value: unknown, [key, ...rest]: readonly string[], change: Chan
   return Object.fromEntries([...Object.entries(fields), ...own]);
 }
 
-/** "kind:path#name" with the path as the working folder sees it; the text itself where the folder has no such file. */
+/**
+ * Rewrites the path in "kind:path#name" relative to the working folder; returns the text unchanged if the recipe's
+ * folder has no such file.
+ */
 function found(value: unknown, folder: string): unknown {
   if (typeof value !== "string") return value;
   const [, kind = "", path = "", name = ""] =

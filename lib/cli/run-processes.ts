@@ -37,7 +37,7 @@ export async function processesOf(
   const core = await nativeCore();
   const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
   if (agents === undefined) {
-    expectRunnable(recipe, core.info()); // for processes of agents, processesOf itself would not check this machine
+    expectRunnable(recipe, core.info()); // processesOf does not check this machine if agents start the processes
     const address = store ? { store } : {};
     return openProcesses({
       ...roles!,

@@ -10,9 +10,9 @@ import type { RunCheckpoint } from "./run-model.ts";
 /** The chat template that a recipe sets, with which its run prompted the model. */
 export interface RunTemplate {
   readonly file: string;
-  /** Absent if the template file differs from the one that the run used. */
+  /** Text of the template; absent if the template file differs from the one that the run used. */
   readonly text?: string;
-  /** Reason why there is no text. */
+  /** Reason why `text` is absent. */
   readonly fault?: string;
 }
 

@@ -12,7 +12,7 @@ import { visibleText } from "../shared/text/visible-text.ts";
 const MOST_FIELDS = 4;
 const NONE = "–";
 
-/** One line per run, and below it the fields in which it differs from the others. */
+/** Formats one line per run, followed by the fields in which its recipe differs from the other runs' recipes. */
 export function runsText({ runs, unreadable }: RunList, columns: number): string {
   const head = ["run", "state", "steps", "score", "held out", "started"];
   const rows = runs.map((run) => [

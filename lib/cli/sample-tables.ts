@@ -8,7 +8,7 @@ const EXCERPT_CHARS = 400;
 /** Characters shown from each end of a sample's text. */
 const SHOWN_CHARS = 20_000;
 
-/** One row per sample, and below it the beginning of its response after the thought. */
+/** Formats one row per sample, followed by the beginning of its response after the thought. */
 export function samplesText(total: number, samples: readonly WholeSample[], columns: number): string {
   const head = ["problem", "step", "group", "try", "verdict", "reward", "adv.", "tokens", "weights"];
   const [first, ...rows] = textTable({ head, rows: samples.map(cellsOf) }, Number.MAX_SAFE_INTEGER);

@@ -144,7 +144,7 @@ async function overTime(
   return { value: { groups: found.map(({ rows: _, ...taking }) => taking), before, after }, text };
 }
 
-/** The attempt in the first group and in the last; undefined if there is only one group. */
+/** The rows of one attempt in the problem's first group and in its last; undefined if there is only one group. */
 async function endsOf(
   index: SampleIndex,
   found: readonly Taking[],

@@ -3,7 +3,10 @@ import type { Run } from "../orchestration/index.ts";
 import { Progress, type ProgressOptions } from "../report/index.ts";
 import { Silence } from "./silence.ts";
 
-/** Consumes the run's records: a run buffers a thousand of them for an iterator, but this session uses listeners. */
+/**
+ * Consumes the run's iterator of step records, which would otherwise buffer a thousand of them; the session's display
+ * uses listeners instead.
+ */
 async function takeRecords(run: Run): Promise<void> {
   try {
     for await (const _ of run);

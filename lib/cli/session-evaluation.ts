@@ -21,7 +21,7 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionEvaluationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where to keep answers; without it they are not kept. */
+  /** File for the evaluation's answers; without it they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
 }

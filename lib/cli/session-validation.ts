@@ -20,7 +20,7 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionValidationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** Where to keep answers; without it they are not kept. */
+  /** File for the evaluation's answers; without it they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly say: (line: string) => void;
 }
@@ -60,7 +60,10 @@ export class SessionValidation {
     }
   }
 
-  /** Hook for a run that evaluates during training: saves and evaluates due steps, and calls `others` as well. */
+  /**
+   * Hooks for a run that evaluates during training: save and evaluate the steps that are due, and also call the hooks
+   * `others`.
+   */
   afterStep(others: RunHooks["afterStep"]): NonNullable<RunHooks["afterStep"]> {
     return async (record) => {
       const wish = await others?.(record);
@@ -86,7 +89,10 @@ export class SessionValidation {
     return this.#running;
   }
 
-  /** Adds a result. The last step is a candidate as well; its results are those of the final evaluation. */
+  /**
+   * Adds an evaluation's result. The last step is also a candidate for the best; its results are those of the final
+   * evaluation.
+   */
   add(validation: Validation): void {
     const others = this.#validations.filter(({ step }) => step !== validation.step);
     this.#validations = [...others, validation].sort((a, b) => a.step - b.step);

@@ -105,7 +105,7 @@ class Session {
     const { dir, signal, core } = this.#options;
     const free = () => expectClaimable(this.#options); // a single-process run locks its folder at once
     let held: Disposable | undefined;
-    using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // last: trackers send until all below is closed
+    using _ = { [Symbol.dispose]: () => held?.[Symbol.dispose]() }; // disposed last: trackers send until the run and its processes are closed
     await using processes = core === undefined ? await processesOf(this.#recipe, dir, free) : undefined;
     const runOptions = this.#runOptions();
     await using run = await createRun(
@@ -114,7 +114,7 @@ class Session {
     );
     this.#display.follow(run);
     const outcome = await run.finished;
-    held = await lockFolder(dir); // the run has released the lock; what follows also needs it, and may take as long
+    held = await lockFolder(dir); // takes the folder's lock again, which the run has released: the evaluation that follows writes into the folder and may take as long as training
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;

@@ -105,7 +105,10 @@ function ask(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequ
   return { out: request.out, loss: request.losses.reduce((sum, loss) => sum + loss, 0) };
 }
 
-/** Adds the weights that the objective's first pass computes for these tokens; they are constant under differentiation. */
+/**
+ * Adds the token weights that the objective's first pass computes for the batch; the differences hold these weights
+ * constant.
+ */
 function weighed(slopes: SlopesFunction, settings: SlopesSettings, batch: SlopesRequest): SlopesRequest {
   if (slopes.firstPass === undefined) return batch;
   const { out: _, losses: __, ...tokens } = structuredClone(batch);

@@ -5,9 +5,9 @@ import { Trust } from "../trust.ts";
 
 /**
  * Replaces the process rows of a run whose own process does not respond by those in the store: live actors and
- * verifier hosts. Reports a store's error as their state.
- * @param address of the store, as the user gives it; default: that in the folder, if it is a Unix socket or `trust`
- * allows the server, since it would receive the password of this process's environment
+ * verifier hosts. If the store fails, the error is shown as the state of these processes.
+ * @param address of the store, as the user gives it. Default: the address that line.json names, if it is a Unix
+ * socket or `trust` allows the server, since the server would receive the password of this process's environment
  */
 export async function asTheStoreSays(
   status: RunStatus,

@@ -21,7 +21,7 @@ const MEANT: Readonly<Record<string, string>> = {
   view: "hone watch <run>",
 };
 
-/** After an error, shows "usage: hone eval --model <model> [options]", for every command below `hone`. */
+/** Makes every command of `hone` print its usage after an error: "usage: hone eval --model <model> [options]". */
 export function showUsageAfterErrors(hone: Command): void {
   for (const command of hone.commands) {
     const needed = command.options

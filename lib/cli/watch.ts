@@ -23,7 +23,10 @@ export interface WatchFlags {
   readonly host?: string;
   readonly json?: boolean;
   readonly trust?: boolean;
-  /** JSON list of the modules of the run that starts this page; the folder's record may name only these. */
+  /**
+   * JSON list of the modules that the starting run's recipe names; the page loads no other module that the folder's
+   * record names.
+   */
   readonly allow?: string;
   /** True if a run is about to begin in the folder, whose files may be those of an earlier run. */
   readonly coming?: boolean;
@@ -69,7 +72,7 @@ const MOST_TAKEN_MS = 1_000;
 
 /**
  * Serves a run at the port and with the token that its folder's last page had, so that a page which is still open
- * finds it again when the run is resumed; uses another port if that one is taken.
+ * finds it again when the run is resumed; uses another port if the old one is taken.
  */
 export async function openAgain(dir: string, { host, port, trust }: LiveOptions): Promise<LiveServer> {
   const before = readAddress(join(dir, ADDRESS));

@@ -33,7 +33,10 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
 interface CrossCheck {
   /** Fields the rule reads; the first is where the issue is reported. */
   readonly paths: readonly string[];
-  /** Returns a description of the violation, with the values found and the remedy; undefined if there is none. */
+  /**
+   * Checks a recipe against one rule: returns a description of the violation, with the values found and the remedy;
+   * undefined if the recipe obeys the rule.
+   */
   readonly rule: (recipe: Recipe) => string | undefined;
 }
 

@@ -38,8 +38,8 @@ export const curriculumSchema = z
     /** Weight 4 s (1 - s), at least `floor`; 1 before the first group. */
     solveRate: z.strictObject({ floor: fraction().default(0.05) }).optional(),
     /**
-     * Weight 0 if s is outside [low, high], for `again` steps after the problem's last group; after that it may be
-     * drawn again.
+     * Gives a problem weight 0 if its solve rate is outside [low, high], for `again` steps after the problem's last
+     * group; then it may be drawn again.
      */
     window: z
       .tuple([fraction(), fraction()])

@@ -9,7 +9,7 @@ import { sourceHash } from "./source-hash.ts";
 const writtenSchema = z.strictObject({
   functions: z.string().min(1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the functions' source"),
-  /** Functions that exist in the main process only and are called there. */
+  /** Functions of an environment; they exist in the main process only and are called there. */
   process: z.literal("main"),
   /**
    * Functions that the policy may call, as JSON, so that a replay without the object writes the same prompts.

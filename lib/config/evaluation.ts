@@ -28,7 +28,9 @@ const setSchema = z.strictObject({
   ...domainEnvironment,
   /** Number of problems, from the first on; default: the number per domain. */
   problems: count(2 ** 24).optional(),
-  /** Completions per problem, and their token budget; default: those of the domains. */
+  /**
+   * Completions per problem, and the token budget of each. Default: the numbers that the evaluation of domains has.
+   */
   attempts: count(MOST_SEQUENCES).optional(),
   maxTokens: tokens().optional(),
 });

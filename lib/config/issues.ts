@@ -118,7 +118,10 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const typeText = (type: string): string => TYPES[type] ?? type;
 
-/** Values that probably mean known ones, by field: those of earlier versions (CHANGELOG.md), and other trainers' names. */
+/**
+ * By field, unknown values and the known value that each probably means: values of earlier versions (CHANGELOG.md),
+ * and other trainers' names.
+ */
 const MEANT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "advantages.divideBy": { group: "sample-std", batch: "batch-std" },
   "advantages.filter": { raw: "score", shaped: "reward" },

@@ -87,8 +87,9 @@ export const objectiveSchema = z
     klTopK: count(MOST_SEQUENCES).min(1).optional(),
     entropyCoef: orOff().default(0),
     /**
-     * Moves entropyCoef, its first value, by delta after every step, up while the mean entropy of a step's tokens is at most
-     * target and down while it is above, where the bonus is left out ("Skywork Open Reasoner 1").
+     * Changes the entropy coefficient by delta after every step, beginning with entropyCoef: up if the mean entropy
+     * of the step's tokens is at most target, else down. A step that follows one above target has no entropy bonus
+     * ("Skywork Open Reasoner 1").
      */
     entropyControl: z
       .strictObject({
@@ -100,8 +101,9 @@ export const objectiveSchema = z
       })
       .optional(),
     /**
-     * Of a mixture of experts: coefficients of a loss that is least where experts get as many tokens each (Switch Transformers,
-     * as transformers' router_aux_loss_coef), and of the squared logarithm of the sum of a router's exponentials (ST-MoE).
+     * For a mixture of experts: coefficient of the loss that balances experts, smallest if all get equally many
+     * tokens (Switch Transformers; transformers' router_aux_loss_coef), and of the squared log-sum-exp of router
+     * logits (ST-MoE).
      */
     router: z
       .strictObject({

@@ -41,7 +41,7 @@ export const warmStartSchema = z.strictObject({
   beta2: decay().default(0.98),
   weightDecay: orOff().default(0.05),
   gradientClip: orOff().default(1),
-  warmupSteps: z.int().min(0).optional(), // default as above
+  warmupSteps: z.int().min(0).optional(), // default: derived from the number of warm-start steps
   /** Cosine down to this fraction of the rates. */
   finalFraction: fraction().default(0.1),
 });

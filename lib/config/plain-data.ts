@@ -39,6 +39,6 @@ function impurity(value: unknown, above: readonly object[]): string | undefined 
   if (above.length >= DEEPEST) return `nested more than ${DEEPEST} levels deep`;
   if (Array.isArray(value)) return undefined;
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined; // a plain object, also one of another realm
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return undefined; // a plain object, also if another JavaScript realm made it
   return `an object of class ${(prototype as { constructor?: { name?: string } }).constructor?.name || "?"}`;
 }

@@ -26,14 +26,14 @@ const limits = {
 const functionSchema = z.strictObject({
   function: z.string().min(1),
   sha256: z.string().regex(/^[0-9a-f]{64}$/, "it must be a hash of the function's source"),
-  /** A function that exists in the main process only and is called there. */
+  /** A reward function; it exists in the main process only and is called there. */
   process: z.literal("main"),
   ...limits,
 });
 
 /**
- * "verifier": the one that the problem names. Otherwise a module, by file URL or by a path from the working folder, that
- * exports a reward function or a verifier: by default, or as "module.ts#name".
+ * "verifier" means the verifier that the problem names. Otherwise a module, by file URL or by a path from the working
+ * folder, that exports a reward function or a verifier: by default, or as "module.ts#name".
  */
 const moduleSchema = z
   .string()
@@ -89,7 +89,7 @@ const scale = {
     .tuple([rewardNumber, rewardNumber])
     .refine(([low, high]) => low < high, "it is [lowest, highest], and the first must be below the second")
     .optional(),
-  /** Numbers from here on count as solved; by default the top of `range`, or 1. */
+  /** Rewards of at least this number count as solved. Default: the top of `range`, or 1. */
   solvedAt: rewardNumber.optional(),
 };
 

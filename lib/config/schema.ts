@@ -43,13 +43,14 @@ const modelSchema = z.strictObject({
   adapter: z.string().min(1).optional(),
   /**
    * Type of matrices, keys and values in the core's memory: bf16 halves their memory and the bytes that decoding
-   * reads. Default: bf16 for a folder whose config.json says that its weights are stored so, else f32; a resumed run
-   * keeps its own.
+   * reads. Default: bf16 for a folder whose config.json says that its weights are bf16, else f32; a resumed run keeps
+   * its type.
    */
   weightStorage: z.enum(["f32", "bf16"]).optional(),
   /**
    * Type of both factors of the layers' products on the CPU; sums, attention and the head are f32. bf16 needs
-   * weightStorage "bf16". Default: bf16 there, if the processor has AVX512-BF16; a resumed run keeps its own.
+   * weightStorage "bf16". Default: bf16 with this storage if the processor has AVX512-BF16, else f32; a resumed run
+   * keeps its type.
    */
   arithmetic: z.enum(["f32", "bf16"]).optional(),
 });
@@ -103,7 +104,7 @@ const rolloutsSchema = z.strictObject({
   record: recordSchema.default(false),
   /**
    * Record unfinished rollouts every so many tokens, in case an actor or the run is killed
-   * (docs/reference/rollouts.md); 0: such rollouts start again.
+   * (docs/reference/rollouts.md). With 0 unfinished rollouts start again.
    */
   recordEveryTokens: z.int().min(0).max(INT32).default(0),
 });
@@ -119,7 +120,7 @@ const trainingSchema = z.strictObject({
   updatesPerBatch: count(2 ** 16).default(1),
   /** Passes over the groups of a step. */
   epochs: count(2 ** 10).default(1),
-  /** Groups that P counts: those that completed, or those that survived the filter. */
+  /** Groups that groupsPerStep counts: all that completed, or those that survived the filter. */
   countGroups: z.enum(["completed", "kept"]).default("completed"),
   /** "sync" is strictly on-policy: generate, train, publish, repeat. */
   schedule: z.enum(["async", "sync"]).default("async"),
@@ -143,7 +144,7 @@ const trainingSchema = z.strictObject({
   headRows: z.literal([2048, 4096, 8192]).default(2048),
   /** After a step whose loss or gradient is not finite: continue without it, or end the run. */
   onNonFinite: z.enum(["skip", "stop"]).default("skip"),
-  /** With "skip": the run ends after this many skipped steps in a row. */
+  /** With onNonFinite "skip": the run ends after this many skipped steps in a row. */
   maxSkippedInARow: count().default(3),
   /** Seconds without progress after which the run fails with an error that names the stages that wait. */
   stallSeconds: z

@@ -15,8 +15,9 @@ const rewardRow = () =>
 export const rewardSchema = z
   .strictObject({
     /**
-     * Value of a verdict before the length penalty: its score, a table of PipelineRL by name (docs/reference/recipe.md), or
-     * numbers for answers that ended by themselves and for those that were cut.
+     * Value of a verdict before the length penalty: its score; a table of PipelineRL by name
+     * (docs/reference/recipe.md); or one set of numbers for finished answers and one for answers that maxOutputTokens
+     * cut.
      */
     table: z
       .union([

@@ -7,7 +7,7 @@ import type { RowDraft } from "./row-reader.ts";
 export interface Tally {
   readonly reason: string;
   readonly rows: number;
-  /** Locations of the first of these rows, as "file:row". */
+  /** Locations of the first rows with this outcome, as "file:row". */
   readonly first: readonly string[];
 }
 

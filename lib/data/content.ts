@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 
 /**
- * A salt chosen so that every family holds out 8 to 12 % at every level, even a family with ten questions.
+ * Salt of the hash that decides which questions are held out; chosen so that every family holds out 8 to 12 % at
+ * every level, even a family with ten questions.
  */
 const SALT = 10605;
 const OTHER_SPACE = /[^\S ]/;
@@ -74,7 +75,7 @@ export class UserTurn {
     return `${BEFORE}${JSON.stringify(this.#words).slice(1, -1)}${BEHIND}`;
   }
 
-  /** The same as `hashes` of the text, in a third of the time if the text has no rare character. */
+  /** Equals `hashes` of the text, in a third of the time if the text has no rare character. */
   hashes(out: Uint32Array): void {
     if (!hashesOfTurn(this.#words, out)) hashes(normalized(this.toString()), out);
   }

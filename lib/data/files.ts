@@ -58,7 +58,7 @@ function isFolder(path: string): boolean {
 
 function filesBelow(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1)); // by code unit: the same order on every machine
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1)); // compared by code unit, so that the order is the same on every machine
   return entries.flatMap((entry) => {
     const path = join(folder, entry.name);
     if (isFolder(path)) return filesBelow(path);

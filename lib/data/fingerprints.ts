@@ -3,8 +3,8 @@ import { Column } from "./column.ts";
 const FIRST_SLOTS = 1 << 10;
 
 /**
- * Finds repeated contents by 64-bit hashes, at 16 bytes a row. In one of 37 million sets of a million
- * different rows, two rows are taken for the same.
+ * Finds repeated contents by 64-bit hashes, at 16 bytes a row. For a million different rows, the probability that two
+ * of them are taken for equal is one in 37 million.
  */
 export class Fingerprints {
   /** First hash of each row, by number. */

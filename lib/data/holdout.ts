@@ -38,7 +38,7 @@ export interface HeldOutRule {
   end(rows: number): HeldRows;
 }
 
-/** Decides about each row by itself. */
+/** Decides about each row independently of the other rows. */
 class EachRule implements HeldOutRule {
   readonly reach: number;
   readonly #isHeld: (candidate: Candidate) => boolean;

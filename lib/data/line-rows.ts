@@ -12,7 +12,7 @@ const BLANK = /^[ \t\r]*$/;
 export type RowBatch = readonly (RawRow | Fault)[];
 
 interface LineRowsOptions {
-  /** True if rows can be read again from their file. */
+  /** True if single rows can be read again from their file, as in a JSONL file that is not packed. */
   readonly isSpanned: boolean;
   /** True if the lines do not begin at the start of the file, so that none may begin with a byte order mark. */
   readonly isInside?: boolean;

@@ -4,8 +4,8 @@ import type { DatasetOptions } from "./row-reader.ts";
 import type { RowThread } from "./row-threads.ts";
 
 /**
- * An endless supply of problems of one domain. Both draws are pure functions of (seed, index), so a run can
- * be resumed or replayed from the indices alone.
+ * An endless supply of problems of one domain. Training and held-out problems are pure functions of (seed, index), so
+ * a run can be resumed or replayed from the indices alone.
  */
 export interface ProblemSource {
   readonly domain: DomainName;

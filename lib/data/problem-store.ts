@@ -13,8 +13,8 @@ export class ProblemStore {
   #page = Buffer.alloc(0);
   #used = 0;
   /**
-   * For each value page * 2^32 + offset. The 4 bytes there are its length, which is negative for a deflated
-   * value.
+   * For each value, page * 2^32 + offset of its place. The first 4 bytes at that place are the value's length,
+   * negative if it is deflated.
    */
   readonly #places: number[] = [];
 

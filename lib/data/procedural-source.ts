@@ -6,7 +6,10 @@ import { isHeldOut } from "./holdout.ts";
 import { PURPOSES, type Purpose, problemId } from "./problem-id.ts";
 import type { ProblemSource } from "./problem-source.ts";
 
-/** One in ten questions is held out and the smallest family has ten, so this many held-out draws in a row cannot be chance. */
+/**
+ * Draws after which the wanted side of the split counts as empty. One question in ten is held out and the smallest
+ * family has ten, so this many draws on the other side cannot be chance.
+ */
 const MAX_REDRAWS = 2000;
 
 /** Words that name a draw's random stream: no two (purpose, ordinal, index, attempt) share one. */

@@ -22,7 +22,7 @@ export interface RowSpan {
 export interface Fault {
   readonly file: string;
   readonly row: number;
-  /** Equal for equal kinds of damage, so that they can be counted. */
+  /** Reason why the row is damaged, with equal text for equal kinds of damage, so that reasons can be counted. */
   readonly fault: string;
 }
 

@@ -23,7 +23,10 @@ export interface KeptRow extends Omit<RowDraft, "content"> {
 }
 
 const BATCH_ROWS = 64;
-/** A part takes some 20 ms. A file below `fileBytes` has been read before a thread would have started. */
+/**
+ * Sizes in bytes. A part takes some 20 ms to read. A file below `fileBytes` is read before a thread would have
+ * started.
+ */
 const PART_SIZES: PartSizes = { fileBytes: 1 << 25, partBytes: 1 << 20 };
 
 interface FilterOptions {
@@ -134,7 +137,7 @@ export class RowFilter {
     return new Set(Array.from(this.#held, ({ key }) => key));
   }
 
-  /** Rows read so far, and why others are not used. */
+  /** Number of rows read so far, and why rows are not used. */
   get census(): Pick<Census, "rows" | "refusals" | "tallies"> {
     return this.#census;
   }

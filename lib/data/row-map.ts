@@ -15,7 +15,10 @@ export function keepRowMap(written: object, map: RowMap): void {
   Object.defineProperty(written, FUNCTION, { value: map });
 }
 
-/** The function itself, or the one attached to its placeholder; undefined for a module and in other processes. */
+/**
+ * The map's function, given directly or attached to its placeholder in a resolved recipe; undefined for a module, and
+ * in processes that do not have the function.
+ */
 export function rowMapOf(written: unknown): RowMap | undefined {
   if (typeof written === "function") return written as RowMap;
   return (written as { [FUNCTION]?: RowMap } | undefined)?.[FUNCTION];

@@ -22,7 +22,7 @@ export interface PartMarks {
   /** Number of lines in the part, and of those that are rows. */
   readonly lines: number;
   readonly rows: number;
-  /** The fields of MARK for every sound row, one row after the other. */
+  /** For every valid row the fields that MARK lists, rows one after the other. */
   readonly numbers: Uint32Array;
   readonly kinds: readonly RowKind[];
   /** Content keys of rows that may be held out, by their index among the sound rows. */
@@ -61,7 +61,7 @@ export class PartReader {
     const { bytes, start } = this.#memory.linesOf(part);
     const rows = new LineRows(part.path, { isSpanned: true, isInside: part.from > 0 });
     const marks = new MarkList(part.from, reach);
-    // computes the checksum from the bytes of the row's text, which are available here
+    // the checksum is computed here because the bytes of the row's text are still available
     const checksumOf = ({ span }: RawRow) =>
       crc32(bytes.subarray(span!.start - start, span!.start - start + span!.bytes));
     for (const batch of rows.lines(bytes, start))

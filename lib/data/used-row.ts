@@ -16,7 +16,7 @@ export interface StoredRow {
   readonly span?: RowSpan | undefined;
   /** Checksum of the row's text. */
   checksum(): number;
-  /** The fields of its problem; undefined if they must be read from disk again. */
+  /** Fields from which the row's problem is made; undefined if they must be read from disk again. */
   body?(): ReturnType<typeof asked>;
 }
 

@@ -2,7 +2,7 @@ import { type JsonMaker, readJsonText } from "../shared/text/json-text.ts";
 import type { RawRow } from "./raw-row.ts";
 import type { DatasetOptions, RowReader } from "./row-reader.ts";
 
-/** The same reader, with every column of its rows in the drafts. */
+/** Wraps a reader so that each draft also has every column of its row. */
 export function withColumns(reader: RowReader<DatasetOptions>): RowReader<DatasetOptions> {
   // without a list of columns, parquet files are read with all of them
   const { columns: _, ...rest } = reader;

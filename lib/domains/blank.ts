@@ -1,5 +1,5 @@
 /**
- * Characters that are invisible by themselves: white space, controls, formats, lone surrogates, private and
+ * Characters that are invisible when they stand alone: white space, controls, formats, lone surrogates, private and
  * unassigned code points, marks without a letter, default-ignorable characters (the Hangul fillers among them), and
  * letters and symbols drawn as a gap (Braille blank, null note head, blank hieroglyphs) or that replace a lost
  * character (U+FFFC, U+FFFD).

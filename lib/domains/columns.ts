@@ -31,7 +31,7 @@ export interface AnswerColumn {
 }
 
 const text = z.string().trim().min(1);
-/** What a turn says: a text, or the parts of one, as OpenAI's API has them. */
+/** The content of a turn: a text, or a list of text parts as in OpenAI's API. */
 const content = z.union([
   text,
   z

@@ -151,7 +151,7 @@ function specsOf(path: string | readonly string[], verifier: string | undefined)
 interface Candidate {
   readonly spec: DatasetSpec;
   readonly read: ReturnType<ReturnType<typeof readerOf>["open"]>;
-  /** Numbers of rows that this kind can read, and of those that become problems. */
+  /** Number of rows that this kind can read, and number of rows that become problems. */
   rows: number;
   kept: number;
   /** Why the first refused row is not of this kind. */
@@ -200,7 +200,7 @@ function count(kind: Candidate, raw: Parameters<Candidate["read"]>[0]): void {
     if ("question" in outcome && !isOfVerl) kind.kept += 1;
   } catch (error) {
     kind.fault ??= (error as Error).message;
-    // The row is of this kind, and what it needs is not here: reading the data will say so.
+    // Error of a row that is of this kind but needs a file that is missing; reading the data reports it later.
     const isMissing = HoneError.is(error) && error.code === "HONE_ERR_CONFIG";
     if (isMissing) [kind.rows, kind.kept] = [kind.rows + 1, kind.kept + 1];
   }

@@ -58,7 +58,7 @@ export function isDatasetKind(name: string): name is DatasetKind {
 }
 
 /**
- * Returns the reader of a data set's rows, or of those that its map returns. Throws HONE_ERR_CONFIG if the options
+ * Returns the reader of a data set's rows, or of the rows that its map returns. Throws HONE_ERR_CONFIG if the options
  * are incomplete, or the map is not in this process (loadMap).
  * @param keepsColumns keeps all columns of the rows, after the map if there is one
  */

@@ -44,11 +44,11 @@ export interface ExpertTurn {
   /** The environment's observation after each message. */
   readonly observations: readonly string[];
   /**
-   * True if this message should be a poor one: a fraction `warmStart.wrongRate` of them, so that there is something
-   * left to learn.
+   * True if the expert should write a poor message here. This holds for a fraction `warmStart.wrongRate` of the
+   * messages, so that there is something left to learn.
    */
   readonly careless: boolean;
-  /** Random stream of this message alone: the same in every run with the same seed. */
+  /** Random stream of this message only; equal in every run with the same seed. */
   readonly random: CounterRandom;
 }
 
@@ -56,8 +56,8 @@ export interface ExpertTurn {
 export type ExpertMessage = string | { readonly call: ToolCall };
 
 /**
- * The world in which a policy acts over several turns. Each episode has its own state, which `step` may change; the
- * object itself is shared by all episodes of a domain. An exception or time-out leaves the episode unscored.
+ * An environment in which a policy acts over several turns. Each episode has its own state, which `step` may change;
+ * the object itself is shared by all episodes of a domain. An exception or time-out leaves the episode unscored.
  */
 export interface Environment<State = unknown> {
   /** Functions that the policy may call, in JSON Schema, for chat templates that show them. */

@@ -47,7 +47,7 @@ function isDouble(fields: Fields): boolean {
 export const fieldsOf = ({ entries }: PythonDict): Fields =>
   new Map(entries.map(([key, value]) => [key.type === "str" ? key.value : "", value]));
 
-/** The arguments under the other of the two keys, for a forgiving reading. */
+/** The arguments under the key that the form does not use (`arguments` or `parameters`), for a lenient reading. */
 const otherwise = (fields: Fields, key: string): PythonValue =>
   fields.get(key === "arguments" ? "parameters" : "arguments") ?? { type: "dict", entries: [] };
 

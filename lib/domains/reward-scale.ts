@@ -4,7 +4,9 @@ import type { Verdict } from "../records.ts";
 export interface RewardScale {
   /** Lowest and highest number, mapped to the scores 0 and 1; without a range, a score is the number itself. */
   readonly range?: readonly [low: number, high: number] | undefined;
-  /** Numbers from here on are solved; by default the top of `range`, or 1. In the reward's own units. */
+  /**
+   * Rewards of at least this number, in the reward's own units, count as solved. Default: the top of `range`, or 1.
+   */
   readonly solvedAt?: number | undefined;
 }
 

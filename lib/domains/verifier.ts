@@ -10,7 +10,7 @@ export interface Completion {
 export interface VerifierLimits {
   /** Wall time for one completion; over it the worker is killed and the completion scores 0. Default 2000. */
   readonly timeoutMs?: number;
-  /** Groups judged at the same time by this verifier. Default: as many as there are workers. */
+  /** Number of groups that this verifier judges at the same time. Default: the number of workers. */
   readonly concurrency?: number;
   /**
    * Heap of the workers that judge for this verifier, in MiB. A completion that exceeds it twice scores 0.

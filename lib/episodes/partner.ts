@@ -35,7 +35,7 @@ export interface Play {
   readonly maxTurnTokens?: number | undefined;
   /** Wall time of one call of the environment. */
   readonly timeoutMs: number;
-  /** The same environment, if it plays in Python processes; its owner closes it. */
+  /** The environment, if Python processes play it; its owner closes it. */
   readonly python?: PythonEnvironment | undefined;
 }
 

@@ -2,7 +2,7 @@ import type { Environment, EpisodeProblem, TurnMessage, TurnOutcome } from "../d
 import type { FinishReason } from "../records.ts";
 import { PlayingProcess, type PythonSource } from "./playing-process.ts";
 
-/** The process that holds the state of an episode, and its number there. */
+/** The process that holds the state of an episode, and the episode's number in that process. */
 interface PlayedState {
   readonly process: PlayingProcess;
   readonly episode: number;

@@ -48,7 +48,7 @@ interface ValidationSet {
 
 /** Settings of an evaluation on held-out problems. */
 export interface EvaluationPlan {
-  /** Number of held-out problems per domain, from the first on; fewer if there are fewer. */
+  /** Number of held-out problems per domain, from the first on; all of a domain's if it has fewer. */
   readonly problemsPerDomain: number;
   /** Completions per problem. */
   readonly attempts: number;
@@ -258,7 +258,7 @@ async function playAll(
   return Promise.all(played);
 }
 
-/** Completion; for an episode also its environment's transcript. */
+/** Text of the completion; for an episode the transcript with the environment's messages. */
 interface Answer {
   readonly completion: Completion;
   readonly text: string;

@@ -53,7 +53,7 @@ function scoresBy(
   return Object.fromEntries(keys.map((k) => [k, score(results.filter((r) => key(r) === k))]));
 }
 
-/** Trusts that there is at least one result. */
+/** Expects at least one result; does not check it. */
 export function score(results: readonly ProblemResult[]): EvaluationScore {
   const all = <T>(of: (r: ProblemResult) => readonly T[]) => results.flatMap(of);
   return {

@@ -68,8 +68,7 @@ export interface Candidate {
 }
 
 /**
- * The best step and the next best: how far that one is behind on the same problems, and the standard error of
- * the difference.
+ * The best step, the second best, their difference on the same problems, and the standard error of this difference.
  */
 export interface Selection {
   readonly best: Candidate;

@@ -45,7 +45,7 @@ export interface ExplainOptions {
   readonly token?: number | undefined;
   /** Assignments to the recipe for a second column: fields of reward, lengthPenalty, advantages and objective. */
   readonly set?: readonly string[];
-  /** Measure the share of the gradient too: three to five further backward passes. */
+  /** Also measure the attempt's share of the gradient, by three to five further backward passes. */
   readonly gradient?: boolean | undefined;
   readonly core?: Core;
   /** What the folder's record may make this process execute. Default: nothing. */
@@ -152,7 +152,7 @@ interface Asked {
   readonly options: ExplainOptions;
 }
 
-/** The run's own settings, compared with the record. */
+/** Explains the attempt under the run's own settings and compares the result with the record. */
 async function asTrained(
   dir: string,
   before: BeforeStep,
@@ -196,7 +196,7 @@ function metricsOf(log: RunLogReader, step: number): StepRecord["metrics"] | und
   return undefined;
 }
 
-/** Explains the record under other settings, with the same weights. */
+/** Explains the recorded attempt under other settings, with the weights before the step. */
 async function otherwise(
   before: BeforeStep,
   target: Target,

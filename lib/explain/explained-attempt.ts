@@ -16,7 +16,8 @@ const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length;
 
 /**
- * As in lib/rewards: rewards that span less get advantages of 0, and a division adds this to the deviation.
+ * The constant of lib/rewards: rewards whose range is smaller get advantages of 0, and it is added to a deviation
+ * before a division.
  */
 const EPSILON = 1e-6;
 

@@ -73,8 +73,8 @@ function trained({ rollouts, data }: AssembledBatch, old: Float32Array): Map<str
 }
 
 /**
- * Old log-probs of every rollout of these groups: other settings may train on rollouts that the run did not
- * use.
+ * Log-probs before the step of every rollout of the given groups: other settings may train on rollouts that the run
+ * did not use.
  */
 async function oldOf(
   trainer: TrainerFace,

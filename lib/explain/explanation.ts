@@ -38,7 +38,7 @@ export interface Explanation {
 
 /** The attempt by one set of settings. */
 export interface ExplainedSettings {
-  /** Assignments of --set; empty for the run's own. */
+  /** Assignments of --set; empty for the run's own settings. */
   readonly set: readonly string[];
   readonly objective: Recipe["objective"];
   readonly step?: ExplainedStep;
@@ -174,7 +174,7 @@ export interface ExplainedToken {
    */
   readonly ratio?: number;
   readonly clipped?: Side;
-  /** Weight w of the correction, if there is one. */
+  /** Weight w of objective.correction, if the recipe has one. */
   readonly weight?: number;
   readonly bounded?: Side;
   /** Result of `objective.tokens`: a factor of the token's term, or a coefficient of |log ratio| added to it. */

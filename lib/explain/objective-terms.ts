@@ -13,7 +13,7 @@ export interface TrainedSequence {
   /** Nats, under the weights before the step. */
   readonly entropies: Float32Array;
   readonly reference?: Float32Array | undefined;
-  /** Log-probs under the weights before the first of several updates; absent if there is only one. */
+  /** Log-probs under the weights before the first of several updates; absent for a step with one update. */
   readonly proximal?: Float32Array | undefined;
   /** Advantage in float32, as passed to the trainer. */
   readonly advantage: number;
@@ -186,7 +186,7 @@ interface SampledToken {
   readonly advantage: number;
 }
 
-/** The bound that masks a probability gap: only the one on the side towards which the advantage pushes. */
+/** The bound that masks a token of DPPO: the bound on the side towards which the advantage moves the probability. */
 function gapSide(
   kind: "dppo-tv" | "dppo-kl",
   { was, now, advantage }: SampledToken,

@@ -134,14 +134,14 @@ function pulledBy(
   }, 0);
 }
 
-/** Throws unless the formulas here and the core's give the same ratios, clips and loss. */
+/** Throws unless the formulas of objective-terms.ts give the ratios, clips and loss that the core reports. */
 function expectAgreement(
   terms: readonly SequenceTerms[],
   batch: AssembledBatch,
   report: StepReport,
   settings: StepOptions,
 ): void {
-  const besides = pulledBy(batch, report, settings) + report.routerLoss; // the latter as the core says
+  const besides = pulledBy(batch, report, settings) + report.routerLoss; // which tokens are clipped is taken from the core
   const loss = terms.reduce((sum, sequence) => sum + sequence.loss, besides);
   const size = terms.reduce((sum, sequence) => sum + Math.abs(sequence.loss), 0);
   const refuse = (what: string): never => {

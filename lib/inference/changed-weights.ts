@@ -4,7 +4,7 @@ import { readHeader, type StoredTensor, withLocalHead } from "./safetensors-head
 
 export interface WeightChange {
   /**
-   * Number of compared weights: of tensors that both folders have in the same shape, in comparable dtypes.
+   * Number of compared weights; compared are tensors that both folders have with equal shapes and comparable dtypes.
    */
   readonly weights: number;
   readonly changed: number;
@@ -51,11 +51,14 @@ async function placesOf(folder: string): Promise<Map<string, Place>> {
   return places;
 }
 
-/** Returns a converter of a value's bits to another dtype; undefined if this conversion is not implemented here. */
+/**
+ * Returns a function that converts a value's bits to another dtype; undefined if the conversion is not implemented
+ * here.
+ */
 function rounding(from: string, to: string): ((bits: number) => number) | undefined {
   if (from === to && Object.hasOwn(WORD_BYTES, from)) return (bits) => bits;
   if (from === "BF16" && to === "F32") return (bits) => (bits << 16) >>> 0;
-  // to nearest, ties to even
+  // rounds to nearest, ties to even
   if (from === "F32" && to === "BF16") return (bits) => (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
   return undefined;
 }

@@ -25,7 +25,7 @@ export interface ConvertOptions {
 export interface ExportOptions extends ConvertOptions {
   /** Checkpoint folder that supplies the weights: model*.safetensors in f32 under the text model's names. */
   readonly checkpoint: string;
-  /** Small files to write beside the weights, instead of the source's of the same name. */
+  /** Small files to write beside the weights; they replace files of the source with equal names. */
   readonly files?: readonly { readonly name: string; readonly text: string }[];
 }
 

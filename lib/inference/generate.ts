@@ -6,7 +6,7 @@ import type { LoadedModel } from "./model-folder.ts";
 export interface GenerateOptions {
   /** temperature 0 is greedy. */
   readonly sampling: SamplingOptions;
-  /** Tokens that end the answer; the token itself is generated. */
+  /** Tokens that end the answer; the ending token is part of the answer. */
   readonly stopIds: readonly number[];
   readonly maxTokens: number;
   /** 64-bit; with prompt, weights and sampling it decides every token. */
@@ -17,7 +17,7 @@ export interface GeneratedToken {
   readonly id: number;
   /** Natural log-prob under the distribution that was actually sampled from. */
   readonly logprob: number;
-  /** Why the completion ended, on its last token; absent on the others. */
+  /** Reason why the completion ended; only present with its last token. */
   readonly finish?: FinishReason;
 }
 

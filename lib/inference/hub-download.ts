@@ -71,13 +71,13 @@ async function claimed(client: HubClient, { path, file }: DownloadTarget): Promi
     while (await isBeingDownloaded(path)) await client.pause(WAIT_MS);
     if (existsSync(path)) return undefined;
     const partial = await PartialFile.open(path, file.size, file.digest);
-    // The other process may have finished the file since the check above.
+    // The other process may have finished the file since the first check.
     if (!(await partial.isSecond()) && !existsSync(path)) return partial;
     await partial.close();
   }
 }
 
-/** Requests until every byte is there. An attempt that gets further does not count as failed. */
+/** Repeats requests until the file is complete. An attempt that adds bytes does not count as failed. */
 async function fill(client: HubClient, target: DownloadTarget, partial: PartialFile): Promise<void> {
   let failures = 0;
   while (!partial.complete) {
@@ -103,7 +103,7 @@ async function receive(
   const signals = [silence.signal, ...(client.signal ? [client.signal] : [])];
   const init = {
     signal: AbortSignal.any(signals),
-    headers: { range: `bytes=${partial.position}-` }, // with this header fetch requests no compression
+    headers: { range: `bytes=${partial.position}-` }, // the header makes fetch request no compression
   };
   const response = await client.get(url, init, [416]);
   if (!continues(response, partial.position)) await partial.restart();

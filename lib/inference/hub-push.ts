@@ -21,7 +21,7 @@ export interface PushOptions extends Pick<ResolveOptions, "env" | "signal" | "re
   readonly onProgress?: (sent: number, total: number) => void;
 }
 
-/** A file of the folder, and the state of the same name in the repository. */
+/** A file of the folder, and whether the repository has a file of that name with other or equal content. */
 export interface PushedFile {
   readonly path: string;
   readonly size: number;
@@ -41,7 +41,7 @@ export interface PushReport {
 
 /** Repository and branch as the Hub has them. */
 interface Remote {
-  /** Undefined if there is no such branch, or no repository. */
+  /** Undefined if the branch or the repository does not exist. */
   readonly commit?: HubCommit;
   readonly isNew: boolean;
 }

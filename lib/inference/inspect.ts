@@ -32,7 +32,7 @@ export interface ModelFindings {
   };
 }
 
-/** Names that no text model has; csrc/model/hf_loader.cc skips the same. */
+/** Prefixes of tensor names that no text model has; csrc/model/hf_loader.cc skips the same list. */
 const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
 const LAYER = /^model\.layers\.(\d+)\./;
 /**

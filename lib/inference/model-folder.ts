@@ -32,7 +32,7 @@ export interface LoadOptions {
   readonly weights?: WeightTypes["weightStorage"] | "stored";
 }
 
-/** Required to open a trainer, which here only loads weights. */
+/** Options that opening a trainer requires; the trainer only loads weights here. */
 export const NO_OPTIMIZER: OptimizerOptions = {
   kind: "adamw",
   beta1: 0.9,
@@ -68,7 +68,7 @@ export async function loadModel(directory: string, options: LoadOptions = {}): P
     packedTokens: options.packedTokens ?? 4096,
     ...types,
     device,
-    deterministic: true, // scores must equal those of generation to the bit; speed matters less
+    deterministic: true, // deterministic: scores must equal the log-probs of generation to the bit, and speed matters less
   });
   try {
     await weights.loadHf(directory);

@@ -123,7 +123,7 @@ export class PartialFile {
       const isOver = (cause as NodeJS.ErrnoException).code === "ENOENT" && existsSync(this.#target);
       if (!isOver) throw diskError(this.#target, cause as Error);
     }
-    for (const left of await abandoned(this.#target)) await rm(left, { force: true }).catch(() => {}); // it may belong to another user
+    for (const left of await abandoned(this.#target)) await rm(left, { force: true }).catch(() => {}); // the process exists but may belong to another user
     return true;
   }
 
@@ -178,7 +178,7 @@ async function isAlive(target: string, path: string): Promise<boolean> {
   return age <= SILENCE_MS;
 }
 
-/** True if its owner may write to it again, however long it has been idle. */
+/** True if the process that owns the part may write to it again, however long it has been idle. */
 function mayGoOn(target: string, path: string): boolean {
   const owner = /^\.([0-9a-f]{8})-(\d+)-\d+\.partial$/.exec(path.slice(target.length));
   if (owner === null) return false; // a closed part has no owner

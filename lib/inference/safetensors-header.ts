@@ -19,7 +19,7 @@ export interface FileHead {
 }
 
 const MAX_HEADER_BYTES = 100 << 20;
-/** Holds the header of most files, so that one read is enough. */
+/** Bytes of the first read; enough for the header of most files. */
 const FIRST_BYTES = 1 << 16;
 
 /**

@@ -44,7 +44,7 @@ export interface AgentOptions {
   readonly gpus: boolean;
   /** The command that coordinates the run; the agent of node 0 starts it. */
   readonly coordinator: readonly string[];
-  /** Exit codes of that command after which a retry would fail again. */
+  /** Exit codes of `hone run` after which a restart would fail again. */
   readonly nonRetryable: readonly number[];
   /** Address for this node's Prometheus metrics. Default: none. */
   readonly metrics?: MetricsPlace;
@@ -78,13 +78,13 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   });
   const [code, own] = await Promise.all([
     ended.then(async (each) => {
-      await rendezvous.end(each).catch(() => {}); // the others notice that this node is gone
+      await rendezvous.end(each).catch(() => {}); // errors are ignored: other nodes notice by themselves that this one is gone
       return each;
     }),
     follow(options, rendezvous, gone.signal),
   ]);
   const end = own === PROCESS_EXIT.config ? own : code; // the recipe of this node may be the wrong one
-  if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // otherwise late agents wait
+  if (launch !== undefined) await rendezvous.endLaunch(launch, end).catch(() => {}); // keeps agents that come late from waiting for this session
   return end;
 }
 
@@ -116,7 +116,7 @@ function startCoordinator({ coordinator, runId, store, signal }: AgentOptions, h
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     env: { ...process.env, HONE_RUN_ID: runId, HONE_STORE: store, HONE_HOST: host },
   });
-  child.once("error", () => {}); // its exit says enough
+  child.once("error", () => {}); // errors are ignored: the process's exit shows them
   const stop = () => void child.kill("SIGTERM");
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
@@ -218,7 +218,7 @@ async function isOfAnotherRecipe(
     await rendezvous.end(PROCESS_EXIT.config, session);
     await rendezvous.fail(session, why);
   };
-  await told().catch(() => {}); // then the coordinator misses its processes
+  await told().catch(() => {}); // if this fails, the coordinator notices that the node's processes are missing
   return true;
 }
 

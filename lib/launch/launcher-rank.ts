@@ -1,4 +1,4 @@
-/** Position of a process among those that a launcher started. */
+/** Position of a process among all processes that a launcher started. */
 export interface LauncherRank {
   /** Rank among all processes of the launcher: 0, 1, ... */
   readonly rank: number;

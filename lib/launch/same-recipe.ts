@@ -11,7 +11,7 @@ export const spellFields = (fields: RecipeFields): string => JSON.stringify([...
 export const readFields = (text: string): Map<string, string> =>
   new Map(JSON.parse(text) as [string, string][]);
 
-/** Names the fields in which a recipe differs from another node's; undefined if there are none. */
+/** Names the fields in which a recipe differs from another node's; undefined if the recipes are equal. */
 export function differenceFrom(own: RecipeFields, theirs: RecipeFields): string | undefined {
   const paths = [...new Set([...own.keys(), ...theirs.keys()])];
   const differing = paths.filter((path) => own.get(path) !== theirs.get(path));

@@ -86,7 +86,8 @@ while kill -0 "$step" 2>/dev/null; do wait "$step"; code=$?; done
 }
 
 /**
- * A code above 128, such as 137: an agent was killed (by the kernel for want of memory, or with its node).
+ * An exit code above 128, such as 137, means that an agent was killed: by the kernel because memory ran out, or with
+ * its node.
  */
 function ending({ maxRestarts }: Job): string {
   const { restart, config } = PROCESS_EXIT;

@@ -7,7 +7,10 @@ import type { FoundSteps, StepLog } from "./followed-log.ts";
 import { StepTable } from "./step-table.ts";
 import type { SeriesAnswer } from "./wire.ts";
 
-/** Numbers of all metrics together: seven bytes each, so that a static report stays well below 2 MB. */
+/**
+ * Most numbers in a static report, over all metrics: each takes about seven bytes, so that the report stays well
+ * below 2 MB.
+ */
 const MOST_NUMBERS = 150_000;
 const DIGITS = 5;
 

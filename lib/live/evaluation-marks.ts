@@ -26,7 +26,7 @@ function markOf(step: number, text: string, [board]: readonly Board[]): Mark[] {
   return [{ kind: "evaluation", step, text: `${text}: mean score ${board.mean.score.toFixed(3)}` }];
 }
 
-/** Steps at which a run was evaluated, from its files; a file is read again when it has changed. */
+/** Reads from a run's files at which steps it was evaluated; a file is read again when it has changed. */
 export class EvaluationMarks {
   readonly #dir: string;
   readonly #known = new Map<string, { readonly writtenMs: number; readonly marks: readonly Mark[] }>();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { StreamEvents } from "./wire.ts";
 
-/** Sent so that proxies and browsers do not close an idle stream. */
+/** Line that is sent regularly so that proxies and browsers do not close an idle stream. */
 const HEARTBEAT_MS = 15_000;
 /** Pause after which the page reconnects when the stream breaks. */
 const RETRY_MS = 1000;

@@ -19,7 +19,7 @@ export interface StepLog {
   readonly table: StepTable;
   /** Number of lines left out because they are damaged. */
   readonly damaged: number;
-  /** The file that is read, and its bytes read so far. */
+  /** Position in the log: the file that is read, and the number of bytes read so far. */
   readonly at: { readonly id: string; readonly end: number };
   /** Reads what is new. Throws HONE_ERR_IO. */
   look(): FoundSteps;

@@ -3,7 +3,7 @@ import { RUN_FILES } from "../metrics/index.ts";
 import { Tail } from "./tail.ts";
 import type { Mark } from "./wire.ts";
 
-/** Lines of the event log that are marks; the others, which are most, are not parsed. */
+/** Recognises lines of the event log that are marks; other lines, which are most of the log, are not parsed. */
 const WANTED = /^\{"e":"(?:resume|note)",/;
 const KINDS: ReadonlySet<string> = new Set(["checkpoint", "phase", "pause", "control", "warning"]);
 

@@ -27,9 +27,9 @@ const MOST_CHARS = 500_000;
 const BATCH = 64;
 
 /**
- * Completions kept in a static report: those that hints name, then, for each domain and each third of the
- * run, some of the best, the worst and the longest, and then the other members of their groups, as many as
- * fit. Undefined if the run has none, or its journal cannot be read.
+ * Completions kept in a static report: those that hints name, then, for each domain and each third of the run, some
+ * of the best, the worst and the longest, and then the other members of their groups, as many as fit. Undefined if
+ * the run has no completions, or its journal cannot be read.
  */
 export async function reportSamples(watch: Watch): Promise<ReportSamples | undefined> {
   try {

@@ -84,7 +84,7 @@ export class LiveServer implements AsyncDisposable {
   static async open(dirs: readonly string[], options: LiveOptions = {}): Promise<LiveServer> {
     const live = new LiveServer(new Watch(dirs, options.trust), options);
     await new Promise<void>((resolve, reject) => {
-      // also for later errors: a connection that cannot be accepted must not end a run
+      // handles later errors too: a connection that cannot be accepted must not end a run
       live.#server.on("error", (cause) => {
         const hint = "Choose another --port, or none for one that is free.";
         reject(

@@ -35,7 +35,7 @@ export interface Mark {
    * Number of finished steps when the event happened or ended; for an evaluation, the step of its weights.
    */
   readonly step: number;
-  /** For events with a duration: the number of finished steps when it began. */
+  /** For an event with a duration: the number of finished steps when the event began. */
   readonly from?: number | undefined;
   readonly text: string;
   /** Milliseconds since 1970, if the log has it. */
@@ -119,7 +119,7 @@ export interface GuideRow {
 
 /** `/api/samples?run=0&steps=1..9&domain=math&...` */
 export interface SamplesAnswer {
-  /** Number of samples that pass the filter; those of the page each have an excerpt. */
+  /** Number of samples that pass the filter; `samples` has those of the requested page, each with an excerpt. */
   readonly total: number;
   readonly samples: readonly (Sample & { readonly excerpt: string })[];
 }
@@ -204,7 +204,7 @@ export interface ReportSamples {
   /** Number of completions of the run. */
   readonly of: number;
   readonly samples: SamplesAnswer["samples"];
-  /** Groups of those completions; their `rows` are the kept ones. */
+  /** Groups to which the kept completions belong; `rows` lists the kept completions only. */
   readonly groups: readonly SampleGroup[];
   /** Completions by row. */
   readonly shown: Readonly<Record<number, ShownSample>>;
@@ -215,6 +215,6 @@ export interface StreamEvents {
   step: { readonly run: number; readonly record: StepRecord };
   run: RunInfo;
   line: { readonly run: number; readonly status: PipelineStatus };
-  /** The page's data is stale: it loads everything again. */
+  /** Tells the page that its data is stale, so that it loads everything again. */
   reset: Record<string, never>;
 }

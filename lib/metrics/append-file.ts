@@ -14,7 +14,7 @@ import { APPENDING } from "../shared/files/plain-file.ts";
 import { fileWork } from "./sink.ts";
 
 const NEWLINE = 0x0a;
-/** Flags that also truncate the file. */
+/** Flags of open() that create the file or truncate an existing one. */
 const ANEW = APPENDING | constants.O_TRUNC;
 const BLOCK_BYTES = 1 << 16;
 

@@ -60,7 +60,7 @@ export function collectStepMetrics(
     sheet.put("grad/clipped-fraction", history.clippedSteps / history.steps);
     sheet.put("step/skipped-total", history.skippedSteps);
   }
-  // put also without training: a run that never trains has changed no weight
+  // written even if the step trained nothing, so that the metric shows a run that never changes a weight
   sheet.put("step/changed-total", history.changedSteps);
   history.counts = structuredClone(facts.mixture.counts);
   return sheet.values;

@@ -60,7 +60,10 @@ export interface TrainerOutcome {
   readonly divergences?: Float32Array | undefined;
   /** [L, E] rows that went to each expert of each layer; empty or absent without experts. */
   readonly expertRows?: Float64Array | undefined;
-  /** Choices of experts that the sampler's routes made, and of these those that the router would have made otherwise. */
+  /**
+   * Number of expert choices in the replayed routes, and how many of them the trainer's router would have made
+   * differently.
+   */
   readonly givenRoutes?: number;
   readonly replacedRoutes?: number;
   /** [L+1], the last is embedding, head and final norm. */
@@ -100,7 +103,7 @@ export interface UpdateFacts {
   readonly gradients?: GradientFacts | undefined;
   /** T of a micro-batch, for packing efficiency. */
   readonly packingBudget: number;
-  /** Updates on the batch in their order; absent if there was only one. */
+  /** Updates on the batch in their order; absent for a step with one update. */
   readonly updates?: readonly { readonly skipped: boolean }[];
   /** The model from whose distributions `report.divergences` are. Default: the teacher. */
   readonly divergesFrom?: "teacher" | "reference";
@@ -247,7 +250,7 @@ export interface StepFacts {
   readonly maxOutputTokens: number;
   /** Every group finished since the last step, kept and dropped; may be empty. */
   readonly groups: readonly RolloutGroup[];
-  /** Rollouts in those groups that had no verdict because of an infrastructure fault, per domain. */
+  /** Rollouts of finished groups that got no verdict because a verifier or the machine failed, per domain. */
   readonly unscored?: Readonly<Record<DomainName, number>> | undefined;
   /** Absent when nothing was trained. */
   readonly update?: UpdateFacts | undefined;

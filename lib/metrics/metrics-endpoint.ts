@@ -16,7 +16,7 @@ export interface MetricsEndpointOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Number of ports to try from there on; the first free one is taken. Default: 1. */
+  /** Number of ports to try, beginning with `port`; the first free one is taken. Default: 1. */
   readonly ports?: number;
   /** Returns the metrics in the Prometheus text format. */
   readonly text: () => string;

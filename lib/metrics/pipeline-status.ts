@@ -55,7 +55,7 @@ export interface ProcessEnd {
   readonly atMs: number;
   /** "by SIGKILL", "with exit code 75". */
   readonly how: string;
-  /** The last lines it wrote; "" if there are none. */
+  /** The last lines that the process wrote; "" if it wrote none. */
   readonly words: string;
 }
 
@@ -68,7 +68,7 @@ export interface ProcessStatus {
   /** "silent": running without a heartbeat; "starting": before its first heartbeat; "gone": no process fills its place. */
   readonly state: "alive" | "starting" | "silent" | "gone";
   readonly restarts: number;
-  /** A process of the run's own verifier pool, which is not in the store. */
+  /** True for a process of the run's own verifier pool, which the store does not list. */
   readonly pooled?: true | undefined;
   /** Version of its weights, and its distance to the current version. */
   readonly version?: number | undefined;
@@ -77,7 +77,7 @@ export interface ProcessStatus {
   readonly tokensPerSecond?: number | undefined;
   /** URL of its Prometheus endpoint. */
   readonly metrics?: string | undefined;
-  /** Its current work, or what it is waiting for; "" if unknown. */
+  /** The process's current work, or what it is waiting for; "" if unknown. */
   readonly doing: string;
   /** How the previous process in its slot ended. */
   readonly ended?: ProcessEnd | undefined;
@@ -129,7 +129,7 @@ export interface PipelineStatus {
       | { readonly usedBytes: number; readonly totalBytes: number; readonly busy: number }
       | undefined;
   };
-  /** The run's own first; absent in a line.json of an older version. */
+  /** Processes of the run, its main process first; absent in a line.json of an older version. */
   readonly processes?: readonly ProcessStatus[] | undefined;
   /** Address of the store, without a password; absent for a single process. */
   readonly store?: { readonly address: string; readonly run: string } | undefined;

@@ -192,7 +192,8 @@ class Sides {
 
   put(sheet: MetricSheet): void {
     for (const [name, count] of Object.entries(this.#outside)) sheet.share(`clip/${name}`, count, this.#n);
-    // Only these two zero the gradient; in the other two the ratio is out of range but the gradient is unaffected.
+    // Only clip/high/positive and clip/low/negative zero the gradient; in the other two cases the ratio is out of
+    // range but the gradient is unaffected.
     sheet.share("clip/high", this.#outside["high/positive"], this.#n);
     sheet.share("clip/low", this.#outside["low/negative"], this.#n);
   }

@@ -55,7 +55,7 @@ export class RunDigest implements Iterable<Stretch> {
     return this.#pieces.reduce((n, { steps }) => n + steps, 0);
   }
 
-  /** Damaged lines left out so far. */
+  /** Number of damaged lines that were left out so far. */
   get damaged(): number {
     return this.#damaged?.size ?? 0;
   }

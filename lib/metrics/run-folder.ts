@@ -150,7 +150,7 @@ export async function writeWholeBeside(path: string, text: string): Promise<void
   }
 }
 
-const LINKLESS = { flag: REWRITING as unknown as string }; // Node takes a number too
+const LINKLESS = { flag: REWRITING as unknown as string }; // Node also accepts a number here
 
 /**
  * A temporary path of this process: processes that shared one would rename each other's incomplete files. A kill

@@ -33,9 +33,9 @@ export class RunLog implements Sink {
 }
 
 /**
- * Steps of a run log in ascending order. A torn last line is left out. A step that does not follow the one before
- * it (a run resumed from an older checkpoint) replaces everything from that step on.
- * Throws HONE_ERR_IO if the file cannot be read, HONE_ERR_FORMAT naming the line if one in the middle is damaged.
+ * Steps of a run log in ascending order. A torn last line is left out. A step that does not follow the one before it
+ * (a run resumed from an older checkpoint) replaces everything from that step on. Throws HONE_ERR_IO if the file
+ * cannot be read, HONE_ERR_FORMAT naming the line if a line other than the last is damaged.
  */
 export const readRunLog = (path: string): StepRecord[] => [...new RunLogReader(path)];
 

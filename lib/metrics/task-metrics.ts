@@ -2,7 +2,7 @@ import type { RolloutGroup, ScoredRollout } from "../records.ts";
 import { type MetricSheet, Moments, MomentsBy } from "./distribution.ts";
 import type { StepFacts } from "./facts.ts";
 
-/** Below this the spread of rewards or advantages in a group counts as none (f32 advantages). */
+/** Smallest spread of rewards or advantages in a group that counts as a difference; advantages are f32. */
 const NO_SPREAD = 1e-6;
 const OLDEST_LAG_BUCKET = 4;
 
@@ -61,7 +61,7 @@ function putRewards(sheet: MetricSheet, rollouts: readonly ScoredRollout[], fact
   }
 }
 
-/** Each of a domain's several rewards separately. */
+/** Computes the mean of each of a domain's several rewards. */
 function putParts(sheet: MetricSheet, rollouts: readonly ScoredRollout[]): void {
   const parts = new MomentsBy<string>();
   for (const { rollout, verdict } of rollouts)

@@ -118,7 +118,7 @@ function sampleText({ rollout, verdict, reward, advantage }: ScoredRollout): str
   ].join("\n\n");
 }
 
-/** Indented, so that what a model wrote is shown and not read as Markdown. */
+/** Indents a text so that TensorBoard shows it verbatim and does not read a model's words as Markdown. */
 function codeBlock(whole: string): string {
   const shown = whole.length > MOST_CHARACTERS ? `${whole.slice(0, MOST_CHARACTERS)} …` : whole;
   return shown

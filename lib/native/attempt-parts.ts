@@ -11,7 +11,7 @@ import {
 } from "./face.ts";
 import { routesByToken, routesOfMessage } from "./routes.ts";
 
-/** Ids of the core's requests that are parts of a caller's: above any that a caller chooses. */
+/** First id of the core's requests that are parts of a caller's request; callers choose smaller ids. */
 const FIRST_ID = 2 ** 52;
 const LENGTH = FINISH.indexOf("length");
 
@@ -21,7 +21,7 @@ type Asked = Pick<EngineFace, "submit" | "abort">;
 interface Part {
   readonly request: GenerationRequest;
   readonly attempt: number;
-  /** Tokens sampled before; for an attempt that is to be resumed again, also those sampled since. */
+  /** Tokens that were sampled before this process; if the attempt may be resumed again, later tokens are appended. */
   readonly tokens: number[];
   /** Tokens at which it is resumed, ascending. */
   readonly later: readonly VersionRun[];
@@ -162,7 +162,7 @@ function asRequest(id: number, { request, attempt, tokens, later }: Part): Gener
   };
 }
 
-/** The runs of tokens [from, until), counted from there. */
+/** The version runs of tokens [from, until), with positions relative to `from`. */
 function within(plan: readonly VersionRun[], from: number, until: number): VersionRun[] {
   const runs: VersionRun[] = [];
   for (const [i, { fromToken, version }] of plan.entries()) {

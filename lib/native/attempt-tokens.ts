@@ -7,7 +7,7 @@ import { joinedRoutes, rowsFrom, rowsOf } from "./routes.ts";
 export interface AttemptTokens {
   /** 0 .. count-1 within the request. */
   readonly attempt: number;
-  /** Index of the first of these tokens among all that the attempt generated. */
+  /** Index of `tokens[0]` among all tokens that the attempt generated. */
   readonly from: number;
   readonly tokens: Int32Array;
   readonly logprobs: Float32Array;

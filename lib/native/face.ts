@@ -24,7 +24,7 @@ export interface NativeInfo {
     /** Newest CUDA version the driver supports, or null without a driver. */
     readonly driver?: string | null;
     readonly devices: readonly string[];
-    /** Memory of the first device, which is the one used, in bytes; null if there is none. */
+    /** Memory of the first device, which Hone uses, in bytes; null without a device. */
     readonly memoryBytes: number | null;
     readonly reason: string | null;
   };
@@ -42,7 +42,7 @@ export interface NativeInfo {
 export interface MemorySizes {
   /** All weights in f32; with adapters the frozen base, but 0 on "cuda", where the base is in host memory. */
   readonly parameters: number;
-  /** f32 gradients of the trained weights; with sharding those a rank holds, including its shard. */
+  /** Bytes of f32 gradients of trained weights; with sharding, of those that a rank holds at a time, shard included. */
   readonly trained: number;
   /** Both moments of the optimizer: on the trainer's device; `hostMoments`: in page-locked host memory. */
   readonly moments: number;
@@ -51,7 +51,7 @@ export interface MemorySizes {
   readonly firstPacking: number;
   /** The adapters A and B, their packs, and the largest matrix that they change; 0 without adapters. */
   readonly adapters: number;
-  /** All packed weights; `ends`: those outside of layers; `head`: the head's matrix in `ends`, 0 if tied. */
+  /** Bytes of packed weights; `ends`: outside of layers; `head`: the head's matrix, part of `ends`, 0 if tied. */
   readonly snapshot: number;
   readonly ends: number;
   readonly head: number;
@@ -66,7 +66,7 @@ export interface MemorySizes {
   readonly logits: number;
   /** A micro-batch's arrays; gradient norms; optimizer scratch, with the windows of host moments. */
   readonly arrays: number;
-  /** Keys and values of all cache pages; `page`: those of one page. */
+  /** Bytes of keys and values in all cache pages; `page`: in one page. */
   readonly keyValues: number;
   readonly page: number;
   /** Scratch memory of an engine's step. */
@@ -282,7 +282,7 @@ export interface TrainingBatch extends TeacherTokens, BatchRoutes {
   /** [T] constant factors of the tokens' penalties |log rho_t|. Default: 0. */
   readonly tokenPenalties?: Float32Array;
   readonly groupSizes?: Int32Array;
-  /** N of the step, more than the sequences here if overlong ones only count in N. Default: their number. */
+  /** N of the step; larger than the number of sequences (the default) if masked overlong ones count in N. */
   readonly sequences?: number;
   /** Number of groups in the step; `drGrpoNormalizer`: Dr.GRPO's normalizer in tokens. */
   readonly groups?: number;

@@ -225,7 +225,7 @@ export class Generations {
       const routes = routesOf(i);
       const running = this.#running.get(request[i]!);
       const buffer = running?.attempts[attempt[i]!];
-      if (running === undefined || buffer === undefined) continue; // its request was abandoned
+      if (running === undefined || buffer === undefined) continue; // a message for a request that was abandoned
       buffer.append(message, i, routes);
       if (buffer.length - buffer.recorded >= running.every) due.add(request[i]!);
       if (finish[i] !== 0) this.#finish(request[i]!, attempt[i]!, finish[i]!, finished);

@@ -3,7 +3,7 @@
 export interface CommunicatorOptions {
   readonly rank: number;
   readonly size: number;
-  /** Name or address of this machine at which the others reach it. Default: "127.0.0.1". */
+  /** Name or address at which the other ranks reach this machine. Default: "127.0.0.1". */
   readonly host?: string;
   /** Time limit for a whole collective, and for connecting to a rank. */
   readonly timeoutMs: number;
@@ -59,6 +59,6 @@ export interface WeightSenderFace {
 }
 
 export interface SendWeightsOptions {
-  /** Bytes that are sent at a time. Default: 64 MiB, which is also the maximum. */
+  /** Size of a bucket, the bytes that are sent at a time. Default: 64 MiB, which is also the maximum. */
   readonly bucketBytes?: number;
 }

@@ -1,6 +1,6 @@
 // Interfaces for model folders in the core; face.ts has the rest.
 
-/** What a model folder is written from; see csrc/model/model_writer.h. */
+/** Inputs from which the core writes a model folder; see csrc/model/model_writer.h. */
 export interface ModelWriterOptions {
   /** Folder whose names, shards and dtypes are written. */
   readonly source: string;
@@ -18,7 +18,7 @@ export interface ModelWriterOptions {
 export type WeightDtype = "f32" | "bf16" | "f16";
 
 export interface ModelWriterReport {
-  /** Tensors written; `converted`: those whose dtype changed; `replaced`: those with a trained value. */
+  /** Number of tensors written; `converted`: with a changed dtype; `replaced`: with trained values. */
   readonly tensors: number;
   readonly converted: number;
   readonly replaced: number;
@@ -41,7 +41,7 @@ export interface ModelFacts {
   readonly kvHeads: number;
   readonly headDim: number;
   readonly mlpWidth: number;
-  /** For layers with a mixture of experts: experts, experts per token, width F of an expert. 0 without. */
+  /** Numbers of experts and of experts per token, and width F of an expert; 0 for a model without experts. */
   readonly experts: number;
   readonly expertsPerToken: number;
   readonly expertWidth: number;
@@ -56,7 +56,7 @@ export interface ModelFacts {
   readonly tiedHead: boolean;
   /** True if queries and keys are normalized: the norms' inputs are kept for the backward pass. */
   readonly qkNorm: boolean;
-  /** True if attention and MLP are followed by norms, whose inputs are also kept. */
+  /** True if norms follow attention and MLP; the backward then also needs the inputs of these norms. */
   readonly normsAfter: boolean;
   /** True if outputs of attention and MLP have their own buffer before they are added to the residual. */
   readonly addsApart: boolean;

@@ -3,7 +3,7 @@ import type { DeviceName } from "../device.ts";
 import type { EngineFace, WeightTypes } from "./face.ts";
 import type { CommunicatorFace } from "./group-face.ts";
 
-/** The types must be those of trainer and engines: weights are sent in packed form. */
+/** Storage types of the weights; equal to those of trainer and engines, since weights are sent in packed form. */
 export interface WeightReceiverOptions extends WeightTypes {
   /** "cuda": receives from GPU to GPU over NCCL. Default: "cpu". */
   readonly device?: DeviceName;

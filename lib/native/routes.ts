@@ -13,7 +13,7 @@ export function routeReader({ routeRows, routes }: MessageRoutes): (token: numbe
   };
 }
 
-/** Routes as a part of an engine's message, from those that each token brings. */
+/** Collects the routes that each token brings into the routes part of an engine's message. */
 export function routesOfMessage(all: readonly (Routes | undefined)[]): MessageRoutes {
   if (all.every((routes) => routes === undefined)) return {};
   return { routeRows: Int32Array.from(all, rowsOf), routes: joinedBytes(all) };
@@ -84,7 +84,7 @@ export class RouteBuffer {
     this.#length = end;
   }
 
-  /** A copy of the rows from `first` on; undefined if there are none. */
+  /** Returns a copy of the rows from `first` on; undefined if there are no such rows. */
   from(first: number): Routes | undefined {
     if (this.#length === 0) return undefined;
     return { width: this.#width, bytes: this.#bytes.slice(first * this.#width, this.#length) };

@@ -88,7 +88,10 @@ function apply(recipe: Recipe, changes: readonly Applied[]): Recipe {
   );
 }
 
-/** As many pages as fit, but at least a quarter of the requested number, and enough for one longest context. */
+/**
+ * Sets engine.pages to as many pages as fit, but at least to what one longest context needs and, except for
+ * FEWEST_PAGES, to a quarter of the requested number.
+ */
 function fewerPages(recipe: Recipe, { roles }: Measured, which: number): Applied {
   const { pages, pageTokens } = recipe.engine;
   const context = Math.ceil(maxContext(recipe) / pageTokens) + 1;

@@ -151,7 +151,7 @@ function distributionBytes(
   const tokens = groups * rollouts.groupSize * rollouts.maxOutputTokens;
   const columns = topK > 0 ? 2 * topK : width;
   const onGpu = device === "cuda";
-  const logits = headRows(device, vocabulary) * vocabulary * (onGpu && topK === 0 ? 2 : 1); // the student's logits too
+  const logits = headRows(device, vocabulary) * vocabulary * (onGpu && topK === 0 ? 2 : 1); // the logits of the student are counted too
   const rows = packedTokens * columns * (onGpu && topK === 0 ? 2 : 4);
   const used = rows + 4 * (logits + (topK > 0 ? 0 : vocabulary * width));
   const step = 4 * 2 * tokens * columns;

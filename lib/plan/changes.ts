@@ -4,15 +4,15 @@ import type { Network } from "./network.ts";
 /** Something a recipe can do without, and what that costs. */
 export interface Change {
   readonly name: string;
-  /** Its cost, in time or in a change of the run. */
+  /** Cost of the change, in time or in what the run computes. */
   readonly cost: string;
-  /** True if it costs time but changes no result, so that a run applies it automatically if it would not fit. */
+  /** True if the change costs time but changes no result; a run that would not fit applies it automatically. */
   readonly isFree?: true;
   /** `--set` assignments of the change; undefined if the recipe already has it or does not allow it. */
   readonly assignments: (recipe: Recipe, network: Pick<Network, "experts">) => readonly string[] | undefined;
 }
 
-/** Rows of an engine's step below which reading prompts gets slow. */
+/** Smallest engine.stepTokens that is proposed; with fewer rows a step, reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
 const FEWEST_HEAD_ROWS = 2048;
 /** For a mixture of experts: adapters of all experts have many times the weights of attention's adapters. */
@@ -122,5 +122,5 @@ export const CHANGES: readonly Change[] = [
 ];
 /** Fewer pages, down to a quarter of the requested number. */
 export const PAGES = CHANGES.findIndex(({ name }) => name === "engine.pages");
-/** The number of pages that one longest context needs. */
+/** Number of cache pages for one longest context. */
 export const FEWEST_PAGES = CHANGES.findIndex(({ name }) => name === "fewest engine.pages");

@@ -4,7 +4,7 @@ import type { MemoryRow } from "./rows.ts";
 /** Memory of one device of a role. */
 export interface RolePlan {
   readonly role: "actor" | "trainer" | "actor and trainer" | "coordinator";
-  /** Number of such devices; on the CPU: of processes, which share its memory. */
+  /** Number of devices with this role; on the CPU the number of processes, which share its memory. */
   readonly devices: number;
   readonly rows: readonly MemoryRow[];
   readonly total: number;

@@ -102,7 +102,7 @@ const distributionsRow = ({ distributions }: Sizes): MemoryRow => ({
   change: 'objective.klTopK, or objective.klEstimator: "k2"',
 });
 
-/** Host memory for the inputs of whole distributions; on the CPU the rows above include it. */
+/** Host memory of a GPU's trainer for the inputs of whole distributions; on the CPU `distributionsRow` has it. */
 export const saidRow = ({ said }: Sizes): MemoryRow => ({
   name: "what teacher and reference say of a step",
   bytes: said,

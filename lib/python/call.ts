@@ -55,7 +55,7 @@ function readCall(expression: Expression, node: Node, depth: number): PythonCall
   return { name: calleeName(expression, callee), keywords, positional };
 }
 
-/** "a.b.c"; a callee that is no name, such as the call in `f()()`, adds nothing. */
+/** The dotted name of a callee, "a.b.c"; parts that are not names, such as the call in `f()()`, are left out. */
 function calleeName({ source }: Expression, callee: Node): string {
   const parts: string[] = [];
   let node = bare(callee);

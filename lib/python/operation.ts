@@ -2,7 +2,7 @@ import { atomValue, elements, negated } from "./literal.ts";
 import { bare, children, type Expression, MAX_DEPTH, type Node, textOf } from "./syntax.ts";
 import { float, int, list, type PythonValue, str } from "./value.ts";
 
-/** Results beyond these sizes are refused: a few characters can ask for gigabytes. */
+/** Largest results of an operation; larger ones are refused, since a few characters can ask for gigabytes. */
 const MAX_BITS = 4096n;
 const MAX_LENGTH = 10_000;
 

@@ -54,7 +54,7 @@ export function readClass(text: PatternCursor, ignoreCase: boolean): CharacterTe
     tests.push((c) => c.codePointAt(0)! >= from && c.codePointAt(0)! <= to);
   } while (!text.take("]"));
   const some: CharacterTest = (c) => tests.some((test) => test(c));
-  // The characters of the text are folded, those of the class are as written.
+  // Case-insensitive matching folds the characters of the text; the characters of the class stay as written.
   const listed: CharacterTest = ignoreCase ? (c) => some(c) || some(c.toUpperCase()) : some;
   return (c) => listed(c) !== negated;
 }

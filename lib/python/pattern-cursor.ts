@@ -38,7 +38,7 @@ export class PatternCursor {
     this.#at += count;
   }
 
-  /** Consumes the next character if it is this one, and returns whether it was. */
+  /** Consumes the next character if it equals `char`; returns whether it did. */
   take(char: string): boolean {
     if (this.#chars[this.#at] !== char) return false;
     this.#at += 1;

@@ -26,7 +26,7 @@ export type Assertion =
 
 export interface SyntaxOptions {
   readonly ignoreCase: boolean;
-  /** `^` and `$` hold at every line. */
+  /** True if `^` and `$` match at every line's start and end (re.MULTILINE). */
   readonly multiline: boolean;
 }
 

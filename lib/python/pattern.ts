@@ -85,7 +85,7 @@ export class Pattern {
     }
   }
 
-  /** Each alternative ends in a jump to the end, encoded as a split with two equal targets. */
+  /** Compiles alternatives: each ends in a jump behind the last one, encoded as a split with two equal targets. */
   #emitChoice(parts: readonly Node[]): void {
     const jumps: number[] = [];
     for (const [i, part] of parts.entries()) {

@@ -4,7 +4,7 @@ import stringWidth from "string-width";
 export interface Style {
   readonly bold: (text: string) => string;
   readonly dim: (text: string) => string;
-  /** One of the seven hues the frame uses, by index; the same index is the same domain everywhere. */
+  /** One of the seven colours of the frame, by index; a domain has one index in all parts of the frame. */
   readonly hue: (index: number, text: string) => string;
 }
 

@@ -17,7 +17,7 @@ export interface BarFigure {
   readonly series: readonly string[];
   readonly rows: readonly {
     readonly label: string;
-    /** One per series; undefined where there is none. */
+    /** Values of the group's bars, one per series; undefined for a series without a value. */
     readonly bars: readonly (Bar | undefined)[];
   }[];
 }

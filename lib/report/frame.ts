@@ -25,7 +25,7 @@ export interface FrameState {
   readonly total: number;
   /** Time since the phase began. Seconds. */
   readonly elapsedSeconds: number;
-  /** A few words of the phase itself, e.g. "loss 0.412". */
+  /** A few words about the phase's state, such as "loss 0.412". */
   readonly note: string;
   /** True if the phase has ended, done or stopped: no time remains then. */
   readonly isOver?: boolean;
@@ -39,7 +39,7 @@ export interface FrameState {
 /** Least and most columns of a sparkline; between them it takes what the row leaves. */
 const SPARK = { least: 4, most: 16 };
 const WIDEST = 100;
-/** Share of a step below which a stage is not in the legend; it is still in the bar. */
+/** Smallest share of a step with which a stage is named in the legend; smaller stages are only in the bar. */
 const LEAST_NAMED = 0.01;
 
 const TRENDS = ["score/mean", "length/mean"] as const;

@@ -33,7 +33,7 @@ function fill(part: Part): string {
   return escapeHtml(String(part));
 }
 
-/** JSON inside a script element: "<" is spelled out, so that no text in it can end the element. */
+/** Writes JSON for a script element: "<" is escaped, so that no text in it can end the element. */
 export function jsonBlock(id: string, value: unknown): Html {
   const text = JSON.stringify(value).replaceAll("<", "\\u003c");
   return new Html(`<script type="application/json" id="${escapeHtml(id)}">${text}</script>`);

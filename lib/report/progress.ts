@@ -63,7 +63,7 @@ export class Progress {
     return this.#style;
   }
 
-  /** Begins a phase of `total` units (steps, prompts, ...); the one before it ends. */
+  /** Ends the current phase and begins one of `total` units (steps, prompts, ...). */
   phase(name: string, total: number): void {
     this.endPhase();
     this.#phase = { name, total, done: 0, note: "", startedMs: this.#clock.now() };

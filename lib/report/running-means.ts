@@ -1,8 +1,9 @@
 import { type Stretch, StretchSum } from "../metrics/index.ts";
 
 /**
- * At most `limit` stretches for `count` steps, each the mean over equally many in a row, or a few more: what a chart
- * can show. They are read one at a time and not kept. If there are no more steps than `limit`, the steps themselves.
+ * Reduces `count` steps to what a chart can show: at most `limit` means, each over the same number of consecutive
+ * steps, or a few more. Steps are read one at a time and not kept. If there are no more steps than `limit`, returns
+ * the steps unchanged.
  */
 export function runningMeans(stretches: Iterable<Stretch>, count: number, limit: number): Stretch[] {
   const every = Math.ceil(count / limit);

@@ -45,7 +45,10 @@ export interface CandidateRow {
 /** Best step on held-out problems, and its margin. */
 export interface SelectionSummary {
   readonly best: Pick<CandidateRow, "step" | "score" | "standardError">;
-  /** `behind`: distance from the best step on the same problems; `behindError`: its standard error. */
+  /**
+   * `behind`: how far the second best step is behind the best on the same problems; `behindError`: standard error of
+   * that difference.
+   */
   readonly runnerUp?:
     | (Pick<CandidateRow, "step" | "score" | "standardError"> & {
         readonly behind: number;

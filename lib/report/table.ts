@@ -22,7 +22,7 @@ export function settingName(table: Pick<EvaluationTable, "temperature" | "topP">
   return `T=${table.temperature}${nucleus}`;
 }
 
-/** Rows of a table: domains, the mean if there are several, then validation sets. */
+/** Names of a table's rows: domains, the mean if there are several domains, then validation sets. */
 export function scoreRows(
   before: EvaluationTable,
   after: EvaluationTable | undefined,

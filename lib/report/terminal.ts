@@ -32,7 +32,7 @@ export function columnsOf({ columns }: Pick<Terminal, "columns">): number {
   return atLeastOne(columns) ?? UNKNOWN_COLUMNS;
 }
 
-/** Columns of what is printed once: those of a terminal, and no limit in a pipe or a file. */
+/** Number of columns for tables that are printed once: the terminal's width; unlimited in a pipe or a file. */
 export function printedColumns(terminal: Pick<Terminal, "isTTY" | "columns">): number {
   return terminal.isTTY === true ? columnsOf(terminal) : Number.MAX_SAFE_INTEGER;
 }

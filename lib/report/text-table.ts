@@ -12,7 +12,7 @@ const GAP = "  ";
 
 /**
  * A table as lines of at most `columns`. Columns that do not fit go into further blocks below, separated by an empty
- * line, with the first column repeated; a column wider than the room keeps its width.
+ * line, with the first column repeated; a column that is wider than `columns` keeps its width.
  */
 export function textTable({ head, rows, paint = (line) => line }: TextTable, columns: number): string[] {
   const widths = head.map((title, c) => Math.max(width(title), ...rows.map((row) => width(row[c]!))));

@@ -38,7 +38,7 @@ export interface ShapingOptions {
   readonly minGroupSize: number;
 }
 
-/** A group and its members without a verdict; these are in no statistic and never train. */
+/** A group, and those of its members that have no verdict: they are in no statistic and never train. */
 export interface ShapedGroup {
   readonly group: RolloutGroup;
   readonly unscored: readonly { readonly rollout: Rollout; readonly cause: string }[];

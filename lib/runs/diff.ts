@@ -184,7 +184,9 @@ function compared({ a, b }: Sides, measure: Measure, domain: string, numberOf: N
   };
 }
 
-/** Standard error for independent samples: larger than that of the same problems compared problem by problem. */
+/**
+ * Standard error of a difference for independent samples; a comparison problem by problem would have a smaller one.
+ */
 const independentError = (errors: readonly (number | undefined)[]): number | undefined =>
   errors.every((error) => error !== undefined) ? Math.hypot(...(errors as number[])) : undefined;
 

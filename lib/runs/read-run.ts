@@ -4,7 +4,7 @@ import { fileWork, RUN_FILES, RunDigest, readRunManifest } from "../metrics/inde
 import { type EvaluationTable, type RunSummary, readSummary } from "../report/index.ts";
 import { isLocked } from "../shared/files/folder-lock.ts";
 
-/** Longer than any line of the event log except those of groups. */
+/** Bytes that are read from the end of the event log; only lines of groups may be longer. */
 const TAIL_BYTES = 65_536;
 /** "killed": the process ended by an error or a signal before it could record an end. */
 export type RunState = "running" | "finished" | "stopped" | "failed" | "killed";

@@ -8,7 +8,7 @@ export function fieldsOf(recipe: unknown, path = ""): Map<string, string> {
   return new Map(inner.flatMap((fields) => [...fields]));
 }
 
-/** Tables show these fields in columns of their own. */
+/** Fields that are left out of the list of differences, because tables show them in columns of their own. */
 const NOT_THE_RECIPE = new Set(["name", "seed"]);
 const ABSENT = "not given";
 

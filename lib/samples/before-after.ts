@@ -20,10 +20,13 @@ export interface HeldOutSaid {
 /** A held-out problem in two evaluations of a run. */
 export interface BeforeAfterProblem {
   readonly domain: string;
-  /** Its validation set, if any. */
+  /** Validation set of the problem; absent for a problem of a domain. */
   readonly set?: string;
   readonly problem: number;
-  /** Whether more of its attempts solved it, fewer, none at both times, or equally many. */
+  /**
+   * Whether, compared with before training, more of the problem's attempts solved it, fewer, equally many, or none at
+   * both times.
+   */
   readonly change: Exclude<ChangeKind, "all"> | "same";
   /** Number of attempts that solved it, and (`judged`) of judged ones. */
   readonly solved: readonly [before: number, after: number];
@@ -101,7 +104,7 @@ export async function beforeAfter(
   };
 }
 
-/** If a resumed run evaluated a step again, the last evaluation counts. */
+/** Reads the answers of an evaluation; if a resumed run evaluated a step again, the last evaluation counts. */
 async function readRecord(record: Journal<HeldOutLine>) {
   const problems = new Map<string, ProblemLine>();
   const places = new Map<string, Place>();

@@ -67,7 +67,7 @@ export class IndexBuilder {
     return true;
   }
 
-  /** A completion that was sampled again is written again, but has one row. */
+  /** Adds a completion's row; one that was sampled again is in the journal again, but keeps its row. */
   #completion({ completion, of, finish, text }: Of<"text">, place: Place): boolean {
     const key = keyOf(completion);
     const ofKey = keyOf(of);
@@ -98,7 +98,7 @@ export class IndexBuilder {
   }
 
   /**
-   * True for a known verdict: a completion that was sampled again was judged again, usually with the same
+   * True if the verdict is already known: a completion that was sampled again was judged again, usually with an equal
    * verdict.
    */
   #isKnown(completion: number, verdict: readonly number[]): boolean {

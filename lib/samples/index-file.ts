@@ -13,7 +13,7 @@ const MAGIC = 0x484d5053;
 const HEAD_BYTES = 96;
 const TAIL_BYTES = 16;
 const BLOCK_BYTES = 1 << 16;
-/** This many small segments are merged into one. */
+/** Number of small segments from which on they are merged into one. */
 const MOST_SEGMENTS = 256;
 const TABLE_NAMES = ["problems", "completions", "verdicts", "members", "sessions"] as const;
 /** The extent of an empty index. */
@@ -41,7 +41,7 @@ export class IndexFile {
   readonly names: string[] = [];
   covered = NOTHING;
   readonly #path: string;
-  /** Bytes of the file that were read or written here. */
+  /** Length of the part of the file that this object has read or written. */
   #bytes = 0;
   #segments = 0;
   /** Extent of the tables at the last save. */
@@ -170,7 +170,7 @@ function checksumOf(fd: number, at: number, size: number): number {
   return sum;
 }
 
-/** Reads into a new buffer, so that typed arrays can start at its first byte. */
+/** Reads bytes of the file into a new buffer, so that typed arrays can start at the buffer's first byte. */
 function bytesAt(fd: number, at: number, size: number): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(size);
   let got = 0;

@@ -65,7 +65,7 @@ export class KeyMap {
     }
   }
 
-  /** Grows so that it is at most half full with all current rows. */
+  /** Grows the map so that it is at most half full with all current rows. */
   #grow(): void {
     const wanted = Math.max(2 * this.#slots.length, 2 ** Math.ceil(Math.log2(2 * this.#table.rows + 1)));
     this.#slots = new Uint32Array(wanted).fill(EMPTY);

@@ -46,7 +46,7 @@ export class LiveRows {
     this.#entered = members.rows;
   }
 
-  /** For the rows before each session, the last step that no later session discards. */
+  /** For each session, the last step of the rows before it that no later session discards. */
   #lastSteps(): { readonly members: number; readonly step: number }[] {
     const { rows, columns } = this.#tables.sessions;
     const last: { members: number; step: number }[] = [];

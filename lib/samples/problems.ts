@@ -17,9 +17,9 @@ export interface ProblemStatistics {
   readonly judged: number;
   readonly unscored: number;
   readonly solved: number;
-  /** Fraction of judged samples that solved it; 0 if there are none. */
+  /** Fraction of judged samples that solved the problem; 0 without judged samples. */
   readonly solveRate: number;
-  /** Solve rates of its first and of its last group. */
+  /** Solve rates of the problem's first and of its last group. */
   readonly firstRate: number;
   readonly lastRate: number;
   readonly firstStep: number;
@@ -33,7 +33,7 @@ export interface NamedProblem extends ProblemStatistics {
   readonly identity: string;
   /** File and line; absent for a generated problem, and in journals of older versions. */
   readonly row?: string;
-  /** The first sixty characters of its question, or, in journals of older versions, of its prompt. */
+  /** The first sixty characters of the problem's question, or, in journals of older versions, of its prompt. */
   readonly begins?: string;
 }
 
@@ -47,7 +47,7 @@ export interface Taking {
   readonly solveRate: number;
   readonly truncated: number;
   readonly meanTokens: number;
-  /** Mean over judged samples; absent if there are none. */
+  /** Mean over judged samples; absent without judged samples. */
   readonly meanReward?: number;
   /** Rows of its samples. */
   readonly rows: readonly number[];
@@ -72,7 +72,7 @@ interface Sums {
   /** Problems that a step took, in order of first use. */
   readonly taken: readonly number[];
   readonly groups: Uint32Array;
-  /** The last group so far. */
+  /** The problem's last group so far. */
   readonly group: Uint32Array;
   readonly samples: Uint32Array;
   readonly judged: Uint32Array;

@@ -24,7 +24,7 @@ export interface SampleGroup {
 }
 
 export interface FoundGroups {
-  /** Number of groups with a sample that passes the filter, and of such samples. */
+  /** Number of groups with a sample that passes the filter, and number of samples that pass. */
   readonly total: number;
   readonly samples: number;
   readonly groups: readonly SampleGroup[];

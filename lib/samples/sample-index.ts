@@ -51,7 +51,7 @@ export class SampleIndex {
     return this.#file.names;
   }
 
-  /** Rows of `members` in the run's history: no later session voids them. */
+  /** Rows of `members` that belong to the run's history, because no later session discarded their steps. */
   get live(): Uint32Array {
     return this.#live.rows();
   }
@@ -116,7 +116,7 @@ export class SampleIndex {
     return this.#file.covered.end > from;
   }
 
-  /** Starts over because the journal is not the one that was indexed. */
+  /** Discards the tables and starts over, because the journal is not the one that was indexed. */
   #beginAnew(): void {
     this.#file = new IndexFile(this.#path, { fresh: true });
     ({ builder: this.#builder, live: this.#live, verdicts: this.#verdicts } = around(this.#file));

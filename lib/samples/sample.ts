@@ -8,7 +8,7 @@ import { DROPS, FINISHES, NO_THOUGHT, STATUSES } from "./tables.ts";
 
 /** A completion that a step took, without its texts. */
 export interface Sample {
-  /** Its row in the index, valid until the index is rebuilt. */
+  /** The sample's row in the index, valid until the index is rebuilt. */
   readonly row: number;
   readonly step: number;
   readonly group: number;
@@ -52,7 +52,7 @@ export interface SpokenPart {
 
 /** A sample with its texts from the journal: untrusted, may contain control characters. */
 export interface WholeSample extends Sample {
-  /** Its hash in the journal. */
+  /** Hash of the completion, by which the journal names it. */
   readonly completion: string;
   /** The prompt as the model saw it; absent in journals of older versions. */
   readonly prompt?: string;
@@ -110,7 +110,7 @@ function numbersOf(index: SampleIndex, row: number): Partial<Record<(typeof NUMB
   return Object.fromEntries(numbers.filter(([, value]) => !Number.isNaN(value)));
 }
 
-/** Only a second verdict can differ from the run's own. */
+/** A verdict of a later rescore is only shown if there is one: only a second verdict can differ from the run's. */
 function rescored({ verdicts, tables }: SampleIndex, completion: number, was: Verdict["status"]) {
   const [first, last] = [verdicts.first(completion), verdicts.last(completion)];
   if (last === undefined || first === last) return {};

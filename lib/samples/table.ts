@@ -28,7 +28,7 @@ export class Table<S extends Schema> {
     return this.#rows;
   }
 
-  /** Makes room for so many rows in all. */
+  /** Allocates memory so that the table can hold `rows` rows in all. */
   reserve(rows: number): void {
     if (rows <= this.#room) return;
     this.#room = rows;

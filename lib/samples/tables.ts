@@ -56,7 +56,7 @@ const COMPLETION = {
   /** Lengths in UTF-16 code units. */
   chars: "u32",
   thought: "u32",
-  /** Hash of the comparable answer; both 0 if there is none. */
+  /** Two halves of a hash of the comparable answer; both 0 for a completion without an answer. */
   answer0: "u32",
   answer1: "u32",
 } as const;
@@ -86,7 +86,9 @@ const MEMBER = {
   advantage: "f64",
 } as const;
 
-/** A run resumed after `step` when there were `members` rows: rows among them of later steps are void. */
+/**
+ * A session that resumed after `step` when the table had `members` rows; among these, rows of later steps are void.
+ */
 const SITTING = { step: "u32", members: "u32" } as const;
 
 export const tables = () => ({

@@ -59,7 +59,10 @@ export class BubblewrapSandbox extends ZygoteSandbox {
   }
 }
 
-/** What all that is confined shares: namespaces of its own, no environment, and of the host's files /usr alone. */
+/**
+ * bubblewrap's options for every confined process: namespaces of its own, no environment variables, and /usr as the
+ * only files of the host.
+ */
 export const CONFINED: readonly string[] = [
   ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"],
   ["--uid", String(NOBODY), "--gid", String(NOBODY), "--hostname", "sandbox"],

@@ -14,10 +14,13 @@ export const CPP_FLAGS = ["-std=gnu++17", "-O1", "-w", "-s"] as const;
 const CPU_SECONDS = 60;
 const MEMORY_KIB = 4 << 20;
 const MAX_BINARY_BYTES = 16 << 20;
-/** For a compiler that hangs; one that computes is ended by its processor time. */
+/**
+ * Wall-clock limit for a compiler that hangs; a compiler that computes too long is ended by its limit of processor
+ * time.
+ */
 const WALL_MS = 30 * CPU_SECONDS * 1000;
 
-/** The first descriptor after those of input, output and errors. */
+/** Number of the first file descriptor after standard input, output and error. */
 const FILTER_FD = 3;
 
 export interface CppProgram {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { HoneError } from "../errors.ts";
 
-/** Where a compiler may be: of the host's folders the sandbox shows /usr alone. */
+/** Paths at which a compiler is looked for; all are in /usr, the only folder of the host that the sandbox shows. */
 const COMPILERS = ["g++", "clang++"].flatMap((name) => [`/usr/bin/${name}`, `/usr/local/bin/${name}`]);
 
 /** The C++ compiler of this machine. Throws HONE_ERR_CONFIG if there is none. */

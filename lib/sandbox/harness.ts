@@ -88,8 +88,8 @@ def hone_run(job, report):
 `;
 
 /**
- * Contents of descriptor 0: empty if a replacement of `sys.stdin` holds the input. The same rule as Python's
- * `hone_stdin(job)`.
+ * Contents of file descriptor 0; empty if a replacement of `sys.stdin` holds the input. `hone_stdin(job)` in Python
+ * follows this rule too.
  */
 export const stdinOf = ({ stdin, dialect }: PythonProgram): string => (dialect === "guarded" ? "" : stdin);
 

@@ -23,7 +23,7 @@ export const STAR_MODULES = [
   "typing",
 ] as const;
 
-/** Modules that a solution may also use by their own name. */
+/** Modules whose own name a solution may also use. */
 const NAMED_MODULES = STAR_MODULES.filter((name) => name !== "builtins" && name !== "typing");
 
 /** Exported names by module; see NAMES_SCRIPT. */

@@ -3,7 +3,7 @@ export interface ProcessEnd {
   readonly end: "exited" | "too-slow" | "too-much-output" | "aborted";
   /** Exit status; 128 plus its number for a signal. */
   readonly status: number;
-  /** Its duration, excluding as far as known the time in which it waited for a processor. */
+  /** Duration of the process, without the time in which it waited for a processor, as far as that is known. */
   readonly spentMs: number;
   /** Output by descriptor, truncated to its cap. */
   readonly written: ReadonlyMap<number, Buffer>;

@@ -28,7 +28,7 @@ const KILLED = 128 + 9;
  */
 export const cpuSeconds = ({ wallMs }: PythonLimits): number => 8 * Math.ceil(wallMs / 1000) + 1;
 
-/** What a process wrote on a descriptor, as text. */
+/** Text that a process wrote to a file descriptor. */
 export const textOf = ({ written }: ProcessEnd, fd: number): string => written.get(fd)!.toString("utf8");
 
 export const unusable = (why: string): Readiness => ({ usable: false, why });
@@ -62,8 +62,8 @@ export abstract class ProcessSandbox implements PythonSandbox {
   protected abstract start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd>;
 
   /**
-   * How a job ended; one that something outside ended runs once more. Rejects with HONE_ERR_VERIFIER if it is lost
-   * again, or Python was not reached; with HONE_ERR_ABORTED after `signal`.
+   * Returns how a job ended; a job that something outside ended is run once more. Rejects with HONE_ERR_VERIFIER if
+   * it is lost again, or Python was not reached; with HONE_ERR_ABORTED after `signal`.
    */
   protected async runJob(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {
     const start = async () => {

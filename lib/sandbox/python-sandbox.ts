@@ -4,7 +4,7 @@ import type { PythonValue } from "../python/value.ts";
 /** An untrusted Python program, and the input of one test, without the expected output. */
 export interface PythonProgram {
   readonly source: string;
-  /** Its standard input; empty for a call. */
+  /** Standard input of the program; empty if the job calls a function. */
   readonly stdin: string;
   /** The function to call once the source has run; absent: the program is judged by what it prints. */
   readonly call?: { readonly name: string; readonly args: readonly PythonValue[] };
@@ -42,7 +42,10 @@ export type PythonEnd =
 /** How a confined Python program ended, and its output. */
 export interface PythonRun {
   readonly end: PythonEnd;
-  /** For a reason: the exception, the signal. Under 120 characters, from the program, so untrusted. */
+  /**
+   * The exception or signal, for use in a verdict's reason. Under 120 characters; untrusted, since the program wrote
+   * it.
+   */
   readonly detail: string;
   readonly stdout: string;
   readonly stderr: string;
@@ -59,7 +62,7 @@ export type Readiness =
 
 /**
  * Runs untrusted Python programs: each in a fresh process without access to the network, the host's files, or the
- * expected output. A run always ends in one of the ways above.
+ * expected output. A run always ends in one of the ways of RunEnd.
  */
 export interface PythonSandbox {
   readonly name: string;

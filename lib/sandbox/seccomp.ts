@@ -158,7 +158,7 @@ const COMPUTING: Calls = {
   mremap: [25, 216],
   madvise: [28, 233],
   pkey_mprotect: [329, 288],
-  // its own signals: the engine handles faults by them
+  // the process may signal itself: WebAssembly engines handle faults by signals
   rt_sigaction: [13, 134],
   rt_sigprocmask: [14, 135],
   rt_sigreturn: [15, 139],

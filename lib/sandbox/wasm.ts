@@ -49,7 +49,7 @@ export class WasmSandbox implements Sandbox {
     try {
       return runOn(engine, expression, inputs, limits);
     } catch (cause) {
-      this.#engine = undefined; // its heap is in an unknown state
+      this.#engine = undefined; // the runtime is discarded, because its heap is in an unknown state
       return failed("crash", cause instanceof Error ? cause.message : String(cause));
     }
   }
@@ -114,7 +114,7 @@ function marshal(
 function describe(context: QuickJSContext, error: QuickJSHandle, exhausted: () => boolean): SandboxResult {
   const read = (key: string): string => {
     if (exhausted()) return "";
-    using value = context.getProp(error, key); // may run a getter of the program, under the same limits
+    using value = context.getProp(error, key); // reading the name may run a getter of the program, under the limits of the run
     return context.typeof(value) === "string" ? context.getString(value).slice(0, 100) : "";
   };
   const name = read("name");

@@ -7,7 +7,7 @@ import type { Zygote } from "./zygote.ts";
 export abstract class ZygoteSandbox extends ProcessSandbox {
   #zygote: Zygote | undefined;
 
-  /** Starts Python. Called once the driver was prepared, and again when what was started is lost. */
+  /** Starts Python. Called when the driver has been prepared, and again when the started process is lost. */
   protected abstract open(): Zygote;
 
   protected start(job: Buffer, limits: PythonLimits, signal?: AbortSignal): Promise<ProcessEnd> {

@@ -10,7 +10,7 @@ export interface ActorHost {
   /** Takes the oldest group that no engine has, if the group passes. */
   pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined;
   finished(attempt: Attempt): void;
-  /** Called with the attempts that an engine's failure lost: they wait again. */
+  /** Called with the attempts that a failure of the engine lost; they wait for an engine again. */
   lost(attempts: readonly Attempt[]): void;
   /** Called when the engine begins (1) or ceases (-1) to have something to decode. */
   busy?: ((change: 1 | -1) => void) | undefined;

@@ -89,7 +89,7 @@ export class Actors {
     return group;
   }
 
-  /** Puts the groups of lost attempts before those that no engine had yet. */
+  /** Queues the groups of lost attempts in front of groups that no engine has begun. */
   #lost(attempts: readonly Attempt[]): void {
     const groups = [...new Set(attempts.map(({ group }) => group))];
     this.#queue.splice(0, this.#head, ...groups);

@@ -30,7 +30,7 @@ export class DecodeProgress {
   busy = 0;
   sequenceSeconds = 0;
   readonly #law: DecodeLaw;
-  /** Seconds of work per second: below 1 if other work uses the cores. */
+  /** Speed of the engine, in seconds of work per simulated second; below 1 if other work uses the cores. */
   #speed = 1;
 
   constructor(law: DecodeLaw) {

@@ -19,7 +19,7 @@ export class EventQueue {
     return this.#size;
   }
 
-  /** Time of the first event. There must be one. */
+  /** Time of the first event; the queue must not be empty. */
   get firstAt(): number {
     return this.#at[0]!;
   }
@@ -39,7 +39,7 @@ export class EventQueue {
     this.#put(child, at, order, run, tag);
   }
 
-  /** Removes the first event and runs it. Trusts that there is one. */
+  /** Removes the first event and runs it; the queue must not be empty. */
   runFirst(): void {
     const run = this.#run[0]!;
     const tag = this.#tag[0]!;

@@ -61,7 +61,7 @@ function besideEngine(records: readonly Metrics[], { training }: Recipe): { besi
   const all = average(records.map(({ metrics: m }) => m["speed/processors"]! * m["time/step"]!));
   const engine = average(records.map(({ metrics: m }) => (1 - m["engine/idle"]!) * m["time/step"]!));
   const train = average(records.map((r) => trainSeconds(r) - (r.metrics["time/publishing"] ?? 0)));
-  // without checkpointing, which also waits: for a disk, and for the user who paused the run
+  // time/checkpointing is left out: it contains waiting for a disk, and for a user who paused the run
   const between =
     mean(records, "time/recording") + mean(records, "time/logging") + mean(records, "time/other");
   return { beside: Math.max(1e-6, all - engine - train - between), groups: training.groupsPerStep };

@@ -1,7 +1,7 @@
 import type { SubmittedGroup } from "./attempt.ts";
 import type { SimulatedRun, SimulatedStep } from "./run-facts.ts";
 
-/** Ages of trained data: weight versions between the step's and those that sampled. */
+/** Counts the ages of trained data: differences between a step's weight version and the versions that sampled. */
 export class LagTally {
   /** Lag of the most recent step. */
   ofStep: SimulatedStep["lag"] = { mean: 0, max: 0 };

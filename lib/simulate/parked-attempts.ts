@@ -23,7 +23,7 @@ export class ParkedAttempts {
     else this.#attempts.splice(younger < 0 ? this.#attempts.length : younger, 0, attempt);
   }
 
-  /** Removes and returns the oldest attempt. There must be one. */
+  /** Removes and returns the oldest attempt; the list must not be empty. */
   takeFirst(): Attempt {
     return this.#attempts.shift()!;
   }

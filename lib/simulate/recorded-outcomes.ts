@@ -60,7 +60,7 @@ export function recordedOutcomes(
   };
 }
 
-/** Indices of the groups near a step; the nearest one if there are none. */
+/** Indices of the groups that were settled near a step; the nearest group if there are none. */
 function around(list: readonly RecordedGroupFacts[], step: number): [from: number, to: number] {
   const from = firstFrom(list, step - WINDOW);
   const to = firstFrom(list, step + WINDOW + 1);

@@ -15,7 +15,7 @@ export class RunningAttempts {
     return this.#heap.length;
   }
 
-  /** The step in which the first attempt ends. There must be one. */
+  /** The step in which the first attempt ends; the heap must not be empty. */
   get firstEnd(): number {
     return this.#ends[0]!;
   }
@@ -32,12 +32,12 @@ export class RunningAttempts {
     this.#rise(length, attempt, attempt.endStep, attempt.order);
   }
 
-  /** Removes and returns the attempt that ends first. There must be one. */
+  /** Removes and returns the attempt that ends first; the heap must not be empty. */
   takeFirst(): Attempt {
     return this.#take(0);
   }
 
-  /** The attempt submitted last. Trusts that there is one. */
+  /** The attempt that was submitted last; the heap must not be empty. */
   takeYoungest(): Attempt {
     const orders = this.#orders;
     const { length } = this.#heap;

@@ -48,7 +48,7 @@ export class SettledGroups {
   }
 }
 
-/** Constant fields are on the prototype, since there are millions of instances. */
+/** Fields with the same value in all instances are on the prototype, since there are millions of instances. */
 class SimulatedRollout implements Rollout {
   readonly promptTokens: Int32Array;
   readonly tokens: Int32Array;

@@ -43,7 +43,7 @@ export class SharedCores {
     this.#share();
   }
 
-  /** Resolves when so many seconds of a trainer's work are done, and all engines have the weights. */
+  /** Resolves when `seconds` of a trainer's work are done and all engines have the new weights. */
   train(seconds: number, engines: number): Promise<void> {
     const { trainer, update } = this.#shared;
     return new Promise((resolve) => {

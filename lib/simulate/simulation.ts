@@ -176,7 +176,7 @@ class Simulation {
     }
   }
 
-  /** Groups that a step trains again: they add to its time and lag, and to no other statistic. */
+  /** Draws the groups that a step trains again; they count in its time and lag, and in no other statistic. */
   #replayed(batch: StepBatch, trained: readonly SubmittedGroup[]): SubmittedGroup[] {
     if (this.#recipe.training.replayBuffer === undefined) return [];
     const { replayed = [] } = this.#buffer.filled(batch, this.#step);
@@ -188,7 +188,7 @@ class Simulation {
     return again;
   }
 
-  /** The kept groups of a batch; forgets the others. */
+  /** Returns the kept groups of a batch; removes the dropped ones from the table of outcomes. */
   #groupsOf(batch: StepBatch): SubmittedGroup[] {
     return batch.groups.flatMap(({ request, group }) => {
       const simulated = this.#submitted.get(request.problem)!;

@@ -10,7 +10,7 @@ export type Axis = (typeof AXES)[number];
 /** One cell of a sweep. */
 export interface Variant {
   readonly name: string;
-  /** Its position on the axis. */
+  /** Position of the variant on the axis. */
   readonly x: number;
   readonly recipe: Recipe;
   readonly machine: Machine;
@@ -57,7 +57,7 @@ function splits(recipe: Recipe, machine: Machine): Variant[] {
   }));
 }
 
-/** The machine with fewer or more nodes, of which the same fraction generates. */
+/** The machine with fewer or more nodes; the fraction of GPUs that generate does not change. */
 function nodes(recipe: Recipe, machine: Machine): Variant[] {
   const own = machine.gpus / ASSUMED.gpusPerNode;
   const fits = NODES.filter((count) => Number.isInteger((machine.actors * count) / own));

@@ -15,7 +15,7 @@ export interface GroupOutcome {
 /** Returns the outcome of the index-th problem of a domain. @param step the run's current one */
 export type Outcomes = (domain: DomainName, index: number, attempts: number, step: number) => GroupOutcome;
 
-/** Separates these draws from those of the sampler and of the problems. */
+/** Stream number that separates draws of answers from those of the domain sampler and of problems. */
 const STREAM = 0x53494d55;
 
 /**

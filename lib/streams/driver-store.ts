@@ -31,7 +31,7 @@ interface Reader {
 
 interface Found<T> {
   readonly entries: readonly T[];
-  /** The reader's cursor after these entries. */
+  /** The reader's cursor after the returned entries. */
   readonly after?: Offset;
   /** Milliseconds until there may be more entries without a notification. */
   readonly nextMs?: number | undefined;

@@ -32,7 +32,7 @@ export interface Operations {
     fence?: Fence,
   ): Leased;
   renew(o: Held & { readonly leaseMs: number }): boolean;
-  /** With `keeps` the lease is unchanged. */
+  /** With `keeps` the reader's lease of the entry does not end. */
   forward(o: Held & { readonly out: Appended; readonly keeps: boolean }): Offset | null;
   release(o: Held & { readonly end: LeaseEnd }): boolean;
   free(o: { readonly key: string; readonly as: "lost" | "retry" }): number;
@@ -65,8 +65,8 @@ export const REGISTERS = ":kv";
 export interface Driver {
   run<K extends OperationName>(name: K, args: Arguments<K>, fence?: Fence): Promise<Result<K>>;
   /**
-   * Waiters look again when told that something happened, and otherwise after a pause that grows from the first of these
-   * to the second.
+   * Shortest and longest pause in milliseconds between two looks of a waiter without a notification; the pause grows
+   * from the first to the second.
    */
   readonly pauseMs: { readonly first: number; readonly most: number };
   /** Called with the stream (or REGISTERS) that may have new data; with undefined for all of them. */

@@ -180,7 +180,7 @@ function faultIn(value: unknown, key: string, depth = 0): string | undefined {
   if (depth === DEEPEST_HEAD) return `a value at "${key}" nested deeper than ${DEEPEST_HEAD}`;
   for (const name in value) {
     const field = (value as Record<string, unknown>)[name];
-    if (field === undefined && !Array.isArray(value)) continue; // JSON leaves it out, too
+    if (field === undefined && !Array.isArray(value)) continue; // JSON leaves undefined out, too
     const fault = faultIn(field, name, depth + 1);
     if (fault !== undefined) return fault;
   }

@@ -24,7 +24,9 @@ export interface Lease {
   readonly offset: Offset;
   readonly key: string;
   readonly payload: Uint8Array;
-  /** Number of readers that leased it, including this one, without those that returned it. */
+  /**
+   * Number of readers that leased the entry, this one included; readers that released it for a retry do not count.
+   */
   readonly deliveries: number;
   /** True if any reader has leased it before, even one that returned it: it may have left notes. */
   readonly isAgain: boolean;
@@ -63,7 +65,7 @@ export interface Depth {
   readonly items: number;
   readonly samples: number;
   readonly tokens: number;
-  /** Age of the oldest entry; 0 if there is none. */
+  /** Age of the oldest entry in milliseconds; 0 without entries. */
   readonly oldestMs: number;
   /** Dead letters of the stream so far, of all readers. */
   readonly dead: number;

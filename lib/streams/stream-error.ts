@@ -4,7 +4,7 @@ import { HoneError } from "../errors.ts";
 export interface Refusal {
   /**
    * "lost": the store is not the one that was opened, or does not have the run; "fenced": the register of `fence` has
-   * another value; "lease-lost", "trimmed", "ahead", "held": see the operations.
+   * another value; "lease-lost", "trimmed", "ahead", "held": see the operations of StreamStore that refuse so.
    */
   readonly why: "lost" | "fenced" | "lease-lost" | "trimmed" | "ahead" | "held";
   /** The stream, register or run it is about. */

@@ -3,7 +3,7 @@ import { checkMs } from "./checks.ts";
 import type { Driver } from "./driver.ts";
 import type { Notifier } from "./notifier.ts";
 
-/** Result of a look at the store, or when to look again. */
+/** Result of one look at the store, or the time of the next look if it found nothing. */
 export interface Look<T> {
   readonly found?: T;
   readonly nextMs?: number | undefined;
@@ -22,7 +22,7 @@ const GROWTH = 1.5;
 /** The time this many milliseconds from now; infinity if undefined. */
 export const inMs = (ms = Number.POSITIVE_INFINITY): number => performance.now() + ms;
 
-/** Polls until there is something, woken by notifications. */
+/** Polls the store until it has what a caller waits for; notifications make it poll at once. */
 export class Waiter {
   readonly #notifier: Notifier;
   readonly #pauseMs: Driver["pauseMs"];

@@ -7,7 +7,9 @@ export interface Answer {
   readonly finish: FinishReason;
   /** Number of generated tokens, thinking included. */
   readonly tokens: number;
-  /** For an episode: begin, end, ... of observations in the text, and the environment's verdict. */
+  /**
+   * For an episode: ranges of observations in the text as begin, end, begin, end, ..., and the environment's verdict.
+   */
   readonly given?: readonly number[];
   readonly verdict?: Verdict;
 }

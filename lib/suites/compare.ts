@@ -232,7 +232,7 @@ function textsOf(
   return { questions, texts: chosen.map((one) => one && texts.get(placeOf(one.dir, one.key))) };
 }
 
-/** A completion: its folder, its key there, and its signed score. */
+/** Identifies a completion by its folder and its key in that folder, with its signed score. */
 interface Extreme {
   readonly dir: string;
   readonly key: string;

@@ -48,7 +48,7 @@ export interface EngineAnswererOptions extends Sampling {
 const CLOCK = new Date("2025-01-01T00:00:00Z");
 const PAGE_TOKENS = 16;
 const STEP_TOKENS = 512;
-/** The trainer only holds the weights, so this can be small. */
+/** Token budget of the trainer, which only holds the weights and never trains, so that it can be small. */
 const PACKED_TOKENS = 64;
 /** Queued requests per running one: a finished sequence is replaced in the next step. */
 const WAITING = 2;
@@ -143,7 +143,7 @@ export class EngineAnswerer implements Answerer {
     };
   }
 
-  /** Samples the first turns of all seeds at once, then plays each episode by itself. */
+  /** Samples the first turns of all seeds in one request, then plays each episode separately. */
   async #playAll(draws: Draws, play: Play, told: (seed: number, drawn: Drawn) => void): Promise<void> {
     const { generations } = this.#running!;
     const format = this.#format;

@@ -39,7 +39,10 @@ export interface EvaluationProgress {
   readonly there: number;
   readonly waiting: number;
   readonly tokens: number;
-  /** Draws without an answer, completions without a verdict: an outage each, tried again at the next start. */
+  /**
+   * Numbers of draws without an answer and of completions without a verdict; each is an outage, tried again at the
+   * next start.
+   */
   readonly outages: number;
 }
 

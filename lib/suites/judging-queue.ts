@@ -6,7 +6,10 @@ import type { EvaluationLog, KeptCompletion, RecordLine } from "./record.ts";
 import type { Suite } from "./suite.ts";
 import { problemKey } from "./suite.ts";
 
-/** Completions of a verifier that go to the pool together, and how long the first waits for others: messages cost time. */
+/**
+ * Most completions of a verifier in one message to the pool, and how long the first waits for others; fewer messages
+ * cost less time.
+ */
 const BATCH = 256;
 const GATHER_MS = 250;
 /** Time a verdict waits for others to be written with it: a write costs as much as some judging. Milliseconds. */

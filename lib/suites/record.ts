@@ -109,7 +109,7 @@ function parse(text: string, path: string): RecordLine {
     if (typeof line === "object" && line !== null && known.some((kind) => kind in line))
       return line as RecordLine;
   } catch {
-    // the error is thrown below
+    // the error is thrown after the try block
   }
   throw noLine(path, text);
 }

@@ -7,9 +7,9 @@ export interface SuiteRow extends Partial<Pick<Suite, "metric" | "answer" | "lev
   readonly dataset: DatasetKind;
   /** Name of the published set on the Hub, for people who have to fetch it. */
   readonly published: string;
-  /** For a folder: only files whose name begins with this. */
+  /** For a folder: only files whose name begins with `split` are read. */
   readonly split?: string;
-  /** For a folder of several sets: the subfolder, or the file, of this one. */
+  /** For a folder that contains several data sets: the subfolder, or the file, of this suite's set. */
   readonly set?: string;
 }
 

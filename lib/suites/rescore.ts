@@ -124,7 +124,7 @@ function* toJudge(log: EvaluationLog, all: boolean, domain: string | undefined):
     const { verdict, version } = log.record.completions.get(line.completion)!;
     const present =
       verdict !== undefined && verdict.status !== "unscored" && version === versionOf(problem.verifier);
-    // an environment cannot be asked again
+    // verdicts of episodes stay: an environment cannot judge again
     if (
       (present && (!all || isEnvironment(problem.verifier))) ||
       (domain !== undefined && problem.domain !== domain)

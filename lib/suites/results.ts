@@ -32,7 +32,7 @@ export interface EvaluationResults {
   readonly outages: Readonly<Record<string, number>>;
 }
 
-/** Results of the record so far. */
+/** Results of the completions that the record has so far. */
 export function resultsOf(
   record: EvaluationRecord,
   { model, outages = new Map() }: { readonly model: string; readonly outages?: ReadonlyMap<string, number> },

@@ -16,7 +16,7 @@ export interface SolveRateBin {
   readonly problems: number;
   /** Mean over problems of the fraction of right answers; absent from a bin without problems. */
   readonly solved?: Both<number> | undefined;
-  /** Mean tokens of all right answers in the bin, and of all others; undefined for a side without any. */
+  /** Mean tokens of all right answers in the bin, and of all other answers; undefined if there are none. */
   readonly correctTokens: Both<number | undefined>;
   readonly incorrectTokens: Both<number | undefined>;
 }

@@ -26,7 +26,7 @@ export interface Suite {
   readonly play?: Play | undefined;
   /** The suite's own verifiers: name to the URL of a module. */
   readonly modules: Readonly<Record<string, string>>;
-  /** Environment variables that those modules receive. */
+  /** Names of environment variables that the suite's verifier modules receive. */
   readonly env?: readonly string[];
   /** Report on the rows from which it was read. */
   readonly report?: DatasetReport | undefined;

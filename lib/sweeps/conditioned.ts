@@ -11,7 +11,7 @@ export interface ConditionedBin {
   /** Number of its problems, over all seeds. */
   readonly problems: number;
   readonly accuracy: Pair;
-  /** Tokens of right answers, of the others. */
+  /** Mean tokens of right answers, and of all other answers. */
   readonly correct: Pair;
   readonly incorrect: Pair;
 }

@@ -7,7 +7,7 @@ export interface Curve {
   readonly steps: readonly number[];
   /** Mean over the seeds that have the step. */
   readonly mean: readonly number[];
-  /** One standard deviation over seeds to each side; the mean itself for a single seed. */
+  /** Mean minus and plus one standard deviation over seeds; the mean for a single seed. */
   readonly low: readonly number[];
   readonly high: readonly number[];
 }

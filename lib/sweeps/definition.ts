@@ -6,7 +6,7 @@ import type { Axis } from "./grid.ts";
 /** Cells of a sweep that belong together in a paper: a table of their own, and figures. */
 export interface Study {
   readonly title: string;
-  /** What is compared, in one or two sentences. */
+  /** Describes in one or two sentences what the study compares. */
   readonly caption: string;
   /** Name in this study -> name of the cell; a cell may be in several. */
   readonly arms: Readonly<Record<string, string>>;

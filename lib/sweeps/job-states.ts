@@ -91,6 +91,6 @@ export function isDone(dir: string): boolean {
     const summary = readJson(path);
     return typeof summary === "object" && summary !== null && "state" in summary && summary.state === "done";
   } catch {
-    return false; // torn or damaged: the run is resumed, and writes it again
+    return false; // a torn or damaged file: the run is resumed, and writes the file again
   }
 }

@@ -54,6 +54,6 @@ function facts({ cells, base }: SweepPlan): Html {
 <details><summary>Base recipe</summary><pre>${JSON.stringify(base, null, 2)}</pre></details></div>`;
 }
 
-/** A name, and lines below it that wrap where they must. */
+/** Formats a cell's name, followed by lines that may wrap. */
 const item = (name: string, lines: readonly string[]): Html =>
   html`<p><b>${name}</b>${lines.map((line) => html`<br>${line}`)}</p>`;

@@ -4,7 +4,9 @@ import { hashOf, type PlannedCell } from "./cells.ts";
 
 /** One process of a sweep. Paths are relative to the sweep's folder. */
 export interface Job {
-  /** Also the path of its folder: "runs/<cell>/seed-<n>", "starts/<hash>/seed-<n>". */
+  /**
+   * Name of the job, and path of its folder in the sweep's folder: "runs/<cell>/seed-<n>", "starts/<hash>/seed-<n>".
+   */
   readonly id: string;
   /** Name of the cell; undefined for a warm start that several runs begin with. */
   readonly cell?: string | undefined;

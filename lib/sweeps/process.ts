@@ -112,7 +112,7 @@ async function isFree(folder: string, signal: AbortSignal): Promise<boolean> {
     try {
       const lock = await lockFolder(folder);
       lock[Symbol.dispose]();
-      return !signal.aborted; // it may have been aborted before the process existed to receive the signal
+      return !signal.aborted; // the sweep may have been aborted before the process existed to receive the signal
     } catch (error) {
       if (!HoneError.is(error) || error.code !== "HONE_ERR_USAGE" || waited >= WAIT_MS) throw error;
     }

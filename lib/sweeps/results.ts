@@ -10,7 +10,7 @@ import { pairedSpread, type Spread, spreadOf } from "./spread.ts";
 export interface RunResult {
   readonly seed: number;
   readonly summary: RunSummary;
-  /** Steps from the run's log, in order. */
+  /** Step records from the run's log, in order. */
   readonly steps: readonly Stretch[];
   /** Held-out answers under the first sampling setting; empty for a folder of an earlier version. */
   readonly before: readonly HeldOutAnswers[];

@@ -5,7 +5,7 @@ import { type CellResult, domainsOf, MEAN, moreThan, over } from "./results.ts";
 import { type Spread, spreadOf } from "./spread.ts";
 
 const NOTHING = "–";
-/** Above this, a tenth of a token is noise. */
+/** Lengths above this number of tokens are shown without decimals, since a tenth of a token is noise. */
 const MANY_TOKENS = 1000;
 
 const percent = (share: number): string => (100 * share).toFixed(1);
@@ -113,7 +113,10 @@ export function domainTable(arms: readonly CellResult[]): PlainTable {
   };
 }
 
-/** Lengths of `b` against those of `a` by difficulty, on right and on wrong answers. Differences are b less a. */
+/**
+ * Lengths of `b` against those of `a` by difficulty, on right and on wrong answers. Differences are those of `b`
+ * minus those of `a`.
+ */
 export function conditionedTable(a: CellResult, b: CellResult): PlainTable {
   const three = ({ a: left, b: right, difference }: Pair) => [
     mean(left, tokens),

@@ -29,7 +29,7 @@ export interface PromptFormat {
   readonly lacksTemplate?: boolean;
   /** Tokens that end a completion, at least one; the first is the model's own end of a turn. */
   readonly stopIds: readonly number[];
-  /** Ids from here on are padding rows of a model's embedding. */
+  /** First id that is a padding row of the model's embedding; all higher ids are padding too. */
   readonly vocabulary: number;
   /**
    * Throws HONE_ERR_DATA for a task that cannot be written: characters the vocabulary lacks, messages the template

@@ -1,8 +1,8 @@
-/** Agreement of two raters of the same items. */
+/** Agreement of two raters who labelled the same items. */
 export interface Agreement {
   /** Number of items that both labelled. */
   readonly count: number;
-  /** Share of these items to which they gave the same label. */
+  /** Share of the items to which both raters gave one label. */
   readonly share: number;
   /**
    * Cohen's kappa: (share - chance) / (1 - chance), where chance is the agreement expected from the raters' label
@@ -11,7 +11,7 @@ export interface Agreement {
   readonly kappa: number | undefined;
 }
 
-/** Agreement over pairs with both labels; undefined if there are none. */
+/** Computes the agreement over items that both raters labelled; undefined if there are none. */
 export function agreementOf(
   pairs: readonly (readonly [string | undefined, string | undefined])[],
 ): Agreement | undefined {

@@ -8,7 +8,7 @@ import type { Labels, Reader, Trace } from "./trace.ts";
 
 /** A trace divided into steps and labelled by hand. */
 export interface HandTrace {
-  /** Part of the file that is graded apart from the others. */
+  /** Name of the set to which the trace belongs; sets are graded separately. */
   readonly set: string;
   readonly trace: Trace;
   readonly steps: readonly Step[];

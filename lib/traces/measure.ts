@@ -28,7 +28,7 @@ export interface SideCounts {
   readonly unclassified: number;
   readonly outages: Readonly<Record<string, number>>;
   readonly unsplit: number;
-  /** Agreement of two passes, if there were two. */
+  /** Agreement of the two passes of a model over the steps; absent for one pass. */
   readonly agreement?: Agreement | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface TraceMeasures {
   /** Unit of lengths: characters if a folder has no token counts. */
   readonly unit: "tokens" | "characters";
   readonly sides: readonly SideCounts[];
-  /** Steps per trace, length per trace and per step; the same of right answers alone. */
+  /** Steps per trace, length per trace and length per step; `right` has these numbers for right answers only. */
   readonly sizes: readonly Measure[];
   /**
    * A category's share of the classified steps, and of their length; the last row adds up the four non-linear

@@ -121,7 +121,7 @@ export class ModelReader implements Reader, Disposable {
     return "bad";
   }
 
-  /** A retry raises the temperature, so that the answer can change. */
+  /** Temperature by number of the try; a retry raises it, so that the answer can change. */
   #body(prompt: string, seed: number, tries: number): unknown {
     return {
       model: this.#options.model,

@@ -32,7 +32,7 @@ export function tracesPage({ notes, tables, figures, sides }: PageContent): stri
 const figureOf = (figure: BarFigure): Html =>
   html`<figure class="card"><figcaption><h3>${figure.title}</h3><p>${figure.note}</p></figcaption>${barsSvg(figure)}</figure>`;
 
-/** A trace of typical length among those with the most diverse steps. */
+/** Chooses a trace of typical length among the traces with the most diverse steps. */
 export function typicalOf(read: readonly ReadTrace[]): ReadTrace | undefined {
   const lengths = read.map(({ steps }) => steps.length).sort((a, b) => a - b);
   const median = lengths[Math.floor(lengths.length / 2)] ?? 0;

@@ -1,6 +1,9 @@
 import { CATEGORIES, type Category, DEFINITIONS, type Step } from "./categories.ts";
 
-/** Increment with every change of a prompt: answers to older prompts are requested again. */
+/**
+ * Version of the prompts. Increment it with every change of a prompt, so that answers to older prompts are requested
+ * again.
+ */
 export const PROMPTS_VERSION = 1;
 
 /** Most characters of the question and of the preceding text, as context. */

@@ -15,7 +15,7 @@ export interface ReadOptions {
   readonly suite?: string | undefined;
 }
 
-/** Each end of a run is a tenth of its completions. */
+/** The first and the last 1 / END of a run's completions are compared. */
 const END = 10;
 /** Fewest completions of a journal for an analysis of its two ends. */
 const FEWEST = 20;

@@ -1,9 +1,9 @@
 import type { Step } from "./categories.ts";
 
-/** A sentence with such a beginning begins a step. */
+/** Matches beginnings of sentences that begin a step. */
 const TURN =
   /^(?:(?:but |oh,? )?wait\b|hold on\b|hmm\b|actually\b|alternatively\b|on second thought\b|however, (?:i|we)\b|no wait\b|let me (?:double[- ]?check|check|verify|recompute|redo|re-?read|try|think|start|just|see|test)\b|let's (?:check|verify|test|try|see)\b|to (?:verify|check|double-check)\b|as a check\b|sanity check|double[- ]checking|therefore,? the\b|thus,? the\b)/i;
-/** A line with such a beginning begins a step. */
+/** Matches beginnings of lines that begin a step. */
 const LINE_TURN =
   /^(?:so\b|thus\b|hence\b|therefore\b|now\b|next\b|then\b|first\b|second\b|finally\b|also\b|but\b|okay\b|alright\b|step \d|case \d|\(?\d{1,2}[.)]\s|[-*•]\s)/i;
 /** Shorter pieces are no step of their own, in characters: "Okay.", "Hmm." */

@@ -27,7 +27,7 @@ export interface ReadTrace {
   readonly trace: Trace;
   readonly steps: readonly Step[];
   readonly labels: Labels;
-  /** Labels of a second pass over the same steps, if there was one. */
+  /** Labels of a second pass of the model over the steps; absent for one pass. */
   readonly second?: Labels | undefined;
 }
 

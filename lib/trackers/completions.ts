@@ -44,7 +44,7 @@ export function completionTable(step: number, groups: readonly RolloutGroup[]): 
   return { columns: ["step", ...Object.keys(COLUMNS)], data };
 }
 
-/** Shortens a text that is too long to its beginning and its end. */
+/** Cuts a text that is too long to its beginning and its end. */
 function cut(text: string): string {
   if (text.length <= MOST_CHARS) return wellFormed(text);
   const half = MOST_CHARS / 2;

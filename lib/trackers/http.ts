@@ -1,12 +1,12 @@
 import { NotTaken } from "./tracker.ts";
 
-/** Responses are small; a longer one is not from such a server. */
+/** Most bytes of a response that are read; trackers' servers send less. */
 const MOST_ANSWER_BYTES = 8 << 20;
 /** A Retry-After of weeks would be a mistake of the server's. */
 const LONGEST_RETRY_MS = 3_600_000;
-/** 408, 425 and 429 ask for a retry; for other 4xx responses the same request would fail again. */
+/** 4xx statuses that ask for a retry; after any other 4xx status the request would fail again. */
 const COME_BACK = new Set([408, 425, 429]);
-/** Credentials or a proxy's routes may be fixed later: keep entries after these statuses. */
+/** Statuses after which entries are kept for a retry, since credentials or a proxy's routes may be fixed later. */
 const MAY_BE_MENDED = new Set([401, 403, 404, 407]);
 
 export interface HttpAnswer {

@@ -8,7 +8,8 @@ export const STDOUT = "-";
 
 /**
  * Writes one JSON line per entry, with the run's id and name, to an append-only file or a stream. A slow or closed
- * reader (a pipe, a FIFO) does not block the run. A step that goes back replaces later ones, as in steps.jsonl.
+ * reader (a pipe, a FIFO) does not block the run. A line with a lower step than the line before it replaces all lines
+ * from that step on, as in steps.jsonl.
  */
 export class JsonlTracker implements Tracker {
   readonly name: string;

@@ -50,7 +50,7 @@ export class MlflowTracker implements Tracker {
   readonly name: string;
   readonly completionsEvery: number | undefined;
   readonly #options: MlflowOptions;
-  /** Cached so that a retry after a later failure need not start over. */
+  /** Id of the MLflow run; cached so that a retry after a later failure need not look it up again. */
   #memory: Memory | undefined;
   /** The last step that the server has; undefined if uncertain. */
   #told: number | undefined;

@@ -4,7 +4,7 @@ import { type CompletionTable, completionTable, isDue } from "./completions.ts";
 
 /** Facts about the run for a tracker. */
 export interface TrackedRun {
-  /** Created once per run folder, the same after every resume: 32 hexadecimal digits. */
+  /** Id of the run: 32 hexadecimal digits, created once per run folder and kept over every resume. */
   readonly id: string;
   readonly name: string;
   readonly seed: number;
@@ -77,7 +77,7 @@ export interface Sending {
 export interface Tracker {
   /** A plain file name, unique in the run. */
   readonly name: string;
-  /** Asks for a table of completions every so many steps. */
+  /** Number of steps between two tables of completions; absent for a tracker that gets none. */
   readonly completionsEvery?: number | undefined;
   send(entries: readonly Tracked[], sending: Sending): Promise<unknown>;
   /** Called once, after the last `send`. */

@@ -7,7 +7,7 @@ import type { CompletionTable } from "./completions.ts";
 /** A reference to a table in W&B's history, by the file that contains the table. */
 export interface TableFile {
   readonly _type: "table-file";
-  /** Path among the run's files. */
+  /** Path of the table's file, relative to the run's folder of files. */
   readonly path: string;
   readonly sha256: string;
   readonly size: number;

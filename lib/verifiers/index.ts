@@ -95,7 +95,7 @@ export class Verifiers implements AsyncDisposable {
 
 /** Options of a problem source. */
 export interface ProblemsOptions {
-  /** A safe integer >= 0; the same seed draws the same problems. Default 1. */
+  /** Seed of the draws, a safe integer >= 0: a source with one seed always draws the same problems. Default 1. */
   readonly seed?: number;
 }
 

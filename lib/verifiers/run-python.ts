@@ -5,7 +5,7 @@ export type { PythonEnd, PythonRun } from "../sandbox/python-sandbox.ts";
 
 /** Input and limits of an untrusted Python program. */
 export interface RunPythonOptions {
-  /** Its standard input. Default: empty. */
+  /** Standard input of the program. Default: empty. */
   readonly stdin?: string;
   /** Milliseconds; time in which no processor was free for it does not count. Default 5,000. */
   readonly wallMs?: number;

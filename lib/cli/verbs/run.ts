@@ -29,7 +29,7 @@ interface Flags extends Common {
 
 /**
  * V8 collects long-lived objects only when the heap has grown to several times its live size, which would look like a
- * leak over thousands of steps. With this flag it does so when the heap has grown by 30 %.
+ * leak over thousands of steps. With this flag V8 collects them when the heap has grown by 30 %.
  */
 const STEADY_HEAP = "--heap-growing-percent=30";
 

@@ -55,7 +55,7 @@ async function grade(file: string, model: Model, flags: Flags): Promise<number> 
   return endOf(whole, file);
 }
 
-/** Reports incomplete work, which the same command completes. */
+/** Reports traces or steps without a category; repeating the command asks for them again. */
 function endOf(whole: boolean, of: string): number {
   if (whole) return EXIT.done;
   const hint = "What was answered is kept; the same command asks for the rest.";

@@ -60,7 +60,7 @@ async function verify({ domain, file, compat, json, ...flags }: Flags): Promise<
   return count.unscored > 0 ? EXIT.data : EXIT.done;
 }
 
-/** Reports why rows have no score, with --json too. */
+/** Prints why rows have no score, also with --json. */
 function complain(count: Count, faults: readonly HoneError[]): void {
   if (count.unscored === 0) return;
   for (const fault of faults.slice(0, SHOWN_FAULTS)) process.stderr.write(`${explain(fault)}\n`);

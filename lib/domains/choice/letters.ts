@@ -7,7 +7,10 @@ export const KIND = "(?:[oO]ption|OPTION|[cC]hoice|[lL]etter|[aA]nswer)";
 
 /** Largest number of options: the letters of the alphabet, A first. */
 export const MOST_CHOICES = 26;
-/** Fewest letters that are recognised, so that a letter beyond the options is recognised as one. */
+/**
+ * Letters A to at least this one are recognised, even if there are fewer options, so that a letter beyond the options
+ * is reported as such.
+ */
 const LEAST = 10;
 
 /** The letters that a response may name for this number of options: `A-J`. */

@@ -29,16 +29,16 @@ export interface CheckerReference extends CodeReference {
   readonly testlib: string | undefined;
 }
 
-/** A program that includes all that a checker needs, to find out whether one can be compiled here. */
+/** A small C++ program that includes what checkers include, to test whether this machine can compile checkers. */
 const TRIAL: CppProgram = { source: "#include <string>\nint main() { return 0; }\n", headers: new Map() };
 
 /**
  * A Python program for a problem with several right outputs: a checker of testlib's kind, in C++, judges what the
- * program prints. The reference is { input_output, checker, testlib?, compat?, limits? }: as code's, with the checker's
- * source and the path of testlib.h. The program runs as code runs it and never sees the answer; the checker runs in
- * another process of the sandbox bubblewrap, with the input, the program's output and the answer as files. Verdicts are
- * those of code, and partial where the checker gives points. Throws if the sandbox or the compiler does not work, the
- * checker does not compile, says that it failed, or does not take the answer itself.
+ * program prints. The reference is { input_output, checker, testlib?, compat?, limits? }: that of the verifier
+ * `code`, with the checker's source and the path of testlib.h. The program runs as under `code` and never sees the
+ * answer; the checker runs in another process of the sandbox bubblewrap, with the input, the program's output and the
+ * answer as files. Verdicts are those of `code`, and partial if the checker gives points. Throws if the sandbox or
+ * the compiler does not work, the checker does not compile, says that it failed, or does not take the answer itself.
  * Source: MikeMirzayanov/testlib; data set card ByteDance-Seed/Code-Contests-Plus.
  */
 export const checker: Verifier<CheckerReference> = {

@@ -24,8 +24,8 @@ const LIMITS: SandboxLimits = {
 const sandbox = new WasmSandbox();
 
 /**
- * An expression in x, run in the sandbox on every hidden input. The results are compared outside the sandbox: the
- * same number or the same string, for all inputs.
+ * An expression in x, run in the sandbox on every hidden input. The results are compared outside the sandbox: for
+ * every input both must be the same number or the same string.
  */
 export const codeExpression: Verifier<Reference> = {
   ...FACTS.expression,

@@ -3,8 +3,9 @@ import type { CounterRandom } from "../../random.ts";
 
 const DESCRIBED_INPUTS = [-3, 0, 2, 5, 7];
 /**
- * The third input shown, besides 0 and 1. With a fixed one there would be only as many questions as functions, 90 in
- * all: training would memorise 79 of them, and held-out questions would ask for unseen functions.
+ * Range of the third input that a question shows, besides 0 and 1. With a fixed third input there would be only as
+ * many questions as functions, 90 in all: training would memorise 79 of them, and held-out questions would ask for
+ * unseen functions.
  */
 const THIRD_INPUTS = [2, 4, 5, 7, 8, 9];
 const HIDDEN_INPUTS = [-2, 3, 6, 10];

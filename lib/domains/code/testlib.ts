@@ -18,8 +18,9 @@ const LIMITS: PythonLimits = { wallMs: 10_000, memoryBytes: 2 ** 30, outputBytes
 export type RunChecker = (files: NativeProgram["files"], limits: PythonLimits) => Promise<NativeRun>;
 
 /**
- * Judges output by a checker's exit status. A checker that crashes or is too slow is tried on the answer: if it takes
- * that, the output is at fault, else the checker is. Rejects with HONE_ERR_VERIFIER for a fault of the checker.
+ * Judges output by a checker's exit status. A checker that crashes or is too slow is run on the expected answer: if
+ * it accepts the answer, the output is at fault, else the checker is. Rejects with HONE_ERR_VERIFIER for a fault of
+ * the checker.
  * @param open compiles the checker; called when there is output to judge
  */
 export function outputJudge(tests: readonly CodeTest[], open: () => Promise<RunChecker>): OutputJudge {
@@ -61,7 +62,10 @@ async function judged(
   return { share: 0, reason: `the checker ${end} on what it prints` };
 }
 
-/** "points 0.25 half of it": testlib leaves the scale to the problem; here it must be that of a reward. */
+/**
+ * Reads points from a message such as "points 0.25 half of it". testlib leaves the scale to the problem; here points
+ * must be in [0, 1], as rewards are.
+ */
 function pointsIn(stderr: string): number {
   const points = Number(/^points\s+(\S+)/.exec(stderr)?.[1] ?? Number.NaN);
   if (points >= 0 && points <= 1) return points;

@@ -30,7 +30,7 @@ export interface Rules extends CheckRules {
   readMarked(text: string, entry: Entry): Calls;
   /** The verdict in cases where it does not depend on whether the calls match the expected ones. */
   decide?(entry: Entry, reading: Reading, completion: Completion): ScoredVerdict | undefined;
-  /** The score, below 1, if this share of the calls is right. */
+  /** The score, below 1, if a fraction `share` of the expected calls is right. */
   creditFor(matched: number): number;
 }
 

@@ -22,7 +22,7 @@ const asCall = ({ name, keywords, positional }: PythonCall): Call => ({
   positional,
 });
 
-/** Strips these characters from both ends. */
+/** Strips the given characters from both ends of a text. */
 function stripped(text: string, characters: string): string {
   let [start, end] = [0, text.length];
   while (start < end && characters.includes(text[start]!)) start += 1;

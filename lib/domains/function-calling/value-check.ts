@@ -10,7 +10,7 @@ export interface Comparison {
   form(text: string): string;
   /** @param isFloat true if the schema's type is float, so that the spelling of an allowed number does not matter. */
   equal(given: PythonValue, allowed: PythonValue, isFloat: boolean): boolean;
-  /** The allowed values without the mark "" of an optional parameter, where "" is such a mark. */
+  /** The allowed values without "" if "" marks the parameter as optional. */
   valuesOf(allowed: Values): Values;
   /** The allowed values of one key of an allowed object. */
   valuesOfKey(allowed: PythonValue): Values;
@@ -25,12 +25,15 @@ export const PYTHON_COMPARISON: Omit<Comparison, "form"> = {
   equal: equals,
   valuesOf: (allowed) => allowed,
   valuesOfKey: (allowed) => indexed(allowed),
-  // as in Python, every text contains ""
+  // every text contains "", as Python's `in` says
   mayLack: (allowed) => allowed.type === "str" || indexed(allowed).some(isEmptyText),
   elementsOf: (allowed) => indexed(allowed),
 };
 
-/** Compares by type: an integer may stand for a float, and where a float is required also the reverse. */
+/**
+ * Compares types and values: an integer may stand for a float, and if the schema requires a float also a float for an
+ * integer.
+ */
 export const TYPED_COMPARISON: Omit<Comparison, "form"> = {
   equal: sameValue,
   valuesOf: (allowed) => allowed.filter((value) => !isEmptyText(value)),

@@ -14,7 +14,10 @@ export interface Constraint {
   bind(args: Readonly<Record<string, unknown>>): Check;
   /** Creates the check as the published checkers perform it, their bugs included. */
   bindAsReference(args: Readonly<Record<string, unknown>>): Check;
-  /** Set if, in strict judging, the response must equal a text of the row exactly, so it may lack words if that text does. */
+  /**
+   * Set if strict judging requires the response to equal a text of the row exactly; it may then lack words if that
+   * text lacks them.
+   */
   readonly verbatim?: true;
 }
 

@@ -9,8 +9,8 @@ const MAX_REASON_CHARS = 190;
 
 /**
  * `train` and `strict` judge the response unchanged; `loose` accepts a constraint if any of eight trimmed variants
- * follows it. A blank response follows no constraint in these three; `constraint` returns the constraints' own
- * results, for blank ones too.
+ * follows it. In these three modes a blank response follows no constraint; `constraint` returns the constraints' own
+ * results, for blank responses too.
  */
 export type Mode = "train" | "strict" | "loose" | "constraint";
 

@@ -31,7 +31,8 @@ function broken(answer: string, constraints: Constraints, lexicon: readonly stri
     include: () => lower.includes(constraints.include!),
     start: () => lower[0] === constraints.start,
     end: () => lower.at(-1) === constraints.end,
-    // Text outside the lexicon avoids every word and has any case, so these two require words of the lexicon.
+    // These two constraints require words of the lexicon, because text outside the lexicon avoids every word and may
+    // have any case.
     avoid: () => known && !lower.includes(constraints.avoid!),
     case: () =>
       known && answer === (constraints.case === "uppercase" ? answer.toUpperCase() : answer.toLowerCase()),

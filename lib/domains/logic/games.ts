@@ -32,7 +32,7 @@ import { wordSortingMistake } from "./games/word-sorting-mistake/judge.ts";
 import { wordscapes } from "./games/wordscapes/judge.ts";
 import type { Game } from "./judging/game.ts";
 
-/** Every game, one file each in games/ (the task's name with hyphens); a new one is a row here. */
+/** All games, one file each in games/ (the task's name with hyphens); add a new game as a row here. */
 export const GAMES: readonly Game[] = [
   arrowMaze,
   booleanExpressions,

@@ -32,7 +32,10 @@ import { wordSorting } from "./games/word-sorting/draw.ts";
 import { wordSortingMistake } from "./games/word-sorting-mistake/draw.ts";
 import { wordscapes } from "./games/wordscapes/draw.ts";
 
-/** Every generator, one file each (the task's name with hyphens); add a new one as a row here and in tasks.ts. */
+/**
+ * All puzzle generators, one file each (the task's name with hyphens); add a new generator as a row here and in
+ * tasks.ts.
+ */
 export const PUZZLES: readonly PuzzleGenerator[] = [
   arrowMaze,
   booleanExpressions,

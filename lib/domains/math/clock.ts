@@ -23,7 +23,7 @@ export function readClock(text: string): Clock | undefined {
   return { minutes: hours >= 1 && hours <= 12 ? [at, (at + HALF_DAY) % (2 * HALF_DAY)] : [at], sure: false };
 }
 
-/** True if two answers are the same time of day; undefined unless one of them is surely a time. */
+/** Compares two answers as times of day; undefined unless one of them is clearly a time. */
 export function sameTime(gold: Clock | undefined, answer: Clock | undefined): boolean | undefined {
   if (!gold?.sure && !answer?.sure) return undefined;
   return gold !== undefined && answer !== undefined && gold.minutes.some((at) => answer.minutes.includes(at));

@@ -6,7 +6,7 @@ import { shift, squareRoot } from "./bits.ts";
 import { Undefined } from "./rational.ts";
 import { NIL, type Real, type RealArithmetic, top } from "./real.ts";
 
-/** For larger angles, correct digits of a sine would cost too much. */
+/** Largest angle whose sine is computed; for larger angles correct digits would cost too much. */
 const MAX_ANGLE_BITS = 512;
 const GUARD = 24;
 

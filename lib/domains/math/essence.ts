@@ -2,7 +2,10 @@ import type { Qualifier, Range } from "./qualifier.ts";
 import type { Reading } from "./reading.ts";
 import { type Expr, freeSymbols, isExpr, type Relation, type Value } from "./syntax.ts";
 
-/** Both answers without the qualifiers that do not change their meaning; undefined if a qualifier may change it. */
+/**
+ * Returns both answers without qualifiers that do not change their meaning; undefined if a qualifier may change the
+ * meaning.
+ */
 export function withoutHarmless(gold: Reading, answer: Reading): readonly [Reading, Reading] | undefined {
   const [g, a] = [gold.parts, answer.parts];
   if (g === undefined && a === undefined) return undefined;

@@ -56,7 +56,7 @@ export class Evaluator {
   readonly #real: RealArithmetic;
   readonly #budget: Budget;
   #point: Point;
-  /** Exponent of the largest intermediate value so far, which bounds the digits that cancellation can have lost. */
+  /** Exponent of the largest intermediate value so far; it bounds how many digits cancellation can have lost. */
   peak = Number.NEGATIVE_INFINITY;
 
   constructor(bits: number, budget: Budget, point: Point) {

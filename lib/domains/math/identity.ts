@@ -126,9 +126,9 @@ function agreeAt(a: Expr, b: Expr, point: Point, budget: Budget): "agree" | "dif
 }
 
 /**
- * Draws points by their number: all symbols positive at first, all negative at the third, mixed signs after; sizes
- * 1/4 to 4. A symbol under a factorial is a small positive integer; a symbol under a floor also takes sizes up to
- * 2^20.
+ * Draws the n-th random point: all symbols are positive in the first points, all negative in the third, and have
+ * mixed signs afterwards; sizes 1/4 to 4. A symbol under a factorial is a small positive integer; a symbol under a
+ * floor also takes sizes up to 2^20.
  */
 function drawing(symbols: readonly string[], whole: ReadonlySet<string>, rounded: ReadonlySet<string>) {
   const random = generator(symbols.join());
@@ -143,7 +143,7 @@ function drawing(symbols: readonly string[], whole: ReadonlySet<string>, rounded
   return (tried: number): Point => new Map(symbols.map((name) => [name, value(name, tried)]));
 }
 
-/** xorshift seeded by a text: the same question always gets the same points. */
+/** xorshift generator seeded by a text, so that one question always gets the same points. */
 function generator(seed: string): () => number {
   let state = 0x9e3779b9;
   for (let i = 0; i < seed.length; i++) state = Math.imul(state ^ seed.charCodeAt(i), 0x01000193) || 1;

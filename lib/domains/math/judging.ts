@@ -22,7 +22,7 @@ export interface Rules {
   read(tail: string, gold?: Reading): Reading | undefined;
   /** The verdict on two readings in cases that do not depend on their values. */
   decide?(gold: Reading, answer: Reading): ScoredVerdict | undefined;
-  /** Pairs of readings equivalent to these two; the answer is right if any pair is equal. */
+  /** Pairs of readings that are equivalent to the given gold and answer; the answer is right if any pair is equal. */
   essences?(gold: Reading, answer: Reading): readonly (readonly [Reading, Reading])[];
   /** The last box of a response, together with the other parts of the same answer. */
   boxOf?(response: string): Tail;

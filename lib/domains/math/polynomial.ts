@@ -25,7 +25,7 @@ export class PolynomialRing {
   readonly #ids = new Map<string, number>();
   readonly #radicands: ({ degree: number; radicand: Rational } | undefined)[] = [];
   readonly #budget: Budget;
-  /** False once an atom may depend on others: then different forms need not be different values. */
+  /** False once an atom may depend on other atoms: different forms may then be equal values. */
   independent = true;
   readonly zero: Polynomial = new Map();
   readonly one: Polynomial;
@@ -35,7 +35,7 @@ export class PolynomialRing {
     this.one = this.constant(q.ONE);
   }
 
-  /** Charges the budget for work that others do on behalf of the ring. */
+  /** Charges the budget for work that callers do for the ring. */
   spend(steps: number): void {
     this.#budget.spend(steps);
   }

@@ -88,7 +88,7 @@ const OPERATOR_WORDS = /\\operatorname\*?\s*\{(?!\s*(?:gcd|lcm|max|min|floor|cei
 const DEGREE_WORDS = /\\text\s*\{\s*(?:°|\^\{\\circ\}|degrees?)\s*\}|(?<=\d\s*)degrees?(?![A-Za-z])/g;
 const PERCENT_WORDS =
   /\\text\s*\{\s*(?:\\?%|percent|per cent|pct|percentage)\s*\}|\s*(?<![A-Za-z])(?:percent|percentage|pct)(?![A-Za-z])/g;
-/** "and" after an inequality. */
+/** Matches "and" after an inequality. */
 const BOTH =
   /(?<=(?:[<>≤≥]|\\[lg](?:e|t|eq|eqslant)(?![A-Za-z]))[^,;]*),?\s*(?:\\text\s*\{\s*,?\s*and\s*\}|(?<![A-Za-z\\])and(?![A-Za-z])|\\wedge(?![A-Za-z]))/g;
 

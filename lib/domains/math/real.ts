@@ -27,7 +27,7 @@ export class RealArithmetic {
     this.#budget = budget;
   }
 
-  /** Charges the budget for work that others do on behalf of this class. */
+  /** Charges the budget for work that callers do for this class. */
   spend(steps: number): void {
     this.#budget.spend(steps);
   }

@@ -51,7 +51,7 @@ export const STRICT: Rules = {
   evasion,
 };
 
-/** Why an answer does not commit itself to one value; undefined for an honest answer. */
+/** Reason why an answer does not state exactly one value; undefined if it does. */
 function evasion(gold: Value, answer: Reading, budget: Budget): string | undefined {
   if (!mentions(gold, isUnevaluated) && mentions(answer.value!, isUnevaluated))
     return "unevaluated expression";

@@ -1,7 +1,7 @@
 import type { Rational } from "./rational.ts";
 import { divide, integer, isInteger, negate as negateRational, ONE } from "./rational.ts";
 
-/** Notation of a number; decimals compare after rounding, the others exactly. */
+/** Notation of a number; decimals are compared after rounding, other notations exactly. */
 export type NumberForm = "integer" | "rational" | "decimal";
 export type ConstantName = "pi" | "e" | "i" | "infinity" | "gamma";
 export type BoundOperator = "integral" | "sum" | "product" | "limit";

@@ -12,7 +12,10 @@ const UNIT_WORDS = [
   "increase|decrease|d|less|Surface|litre|pi sq m|s .|metre|meter|inch",
 ].join("|");
 
-/** A digit, brace or space, then one unit word (the dots above match any character, as in the reference). */
+/**
+ * Matches a digit, brace or space and then one unit word (dots in the list of words match any character, as in the
+ * reference).
+ */
 const TRAILING_UNIT = new RegExp(`(\\d|\\}|\\s)\\s*(?:${UNIT_WORDS})(?:s|es)?\\s*$`);
 /** Text from the first `\text{` to the last brace. */
 const FROM_FIRST_TEXT = /\\(?:text|mbox)\{.*?\}(?:\^\d|\{\^\d\})?$/;

@@ -23,7 +23,7 @@ export function explain(question: Question): Promise<Explanation> {
   const answer = underWay.then(() =>
     explainStep(runOf(question).dir, { ...which, gradient, set: query.getAll("set"), trust }),
   );
-  underWay = answer.catch(() => {}); // the caller gets the error; the next request is answered all the same
+  underWay = answer.catch(() => {}); // errors reach the caller of the failed request; later requests are not affected
   return answer.then(shown);
 }
 

@@ -5,7 +5,10 @@ import type { VerifierRow } from "../wire.ts";
 const OF_VERIFIERS = "verifier/";
 const CALLS = `${OF_VERIFIERS}calls/`;
 const PERCENTILE = `${OF_VERIFIERS}p95-ms/`;
-/** Digits of a sum: enough that a count which was divided and multiplied again is the same count. */
+/**
+ * Decimal digits to which sums are rounded: a count that was divided by the steps and multiplied again becomes the
+ * original count.
+ */
 const EXACT_DIGITS = 15;
 /** Counts of a step, by what they are called in a row. */
 const COUNTS = {

@@ -61,7 +61,7 @@ export async function* batchGroups(
   }
 }
 
-/** Returns P groups: those that are due, then those that completed first. */
+/** Returns P groups: first the groups that are due, then other groups in order of completion. */
 function take(
   waiting: Map<number, SettledGroup>,
   rule: BatchRule,

@@ -28,14 +28,14 @@ export interface PipelineFacts {
   readonly recentTimeouts: Readonly<Record<string, number>>;
 }
 
-/** The part of PipelineFacts that the pipeline itself knows; its caller adds the rest. */
+/** The fields of PipelineFacts that the pipeline knows; the caller of the diagnosis adds the others. */
 export interface PipelineSnapshot extends Omit<PipelineFacts, "step" | "paused" | "recentTimeouts"> {
   /** Changes whenever anything moves. */
   readonly progress: number;
   readonly engine: Omit<EngineStats, "running" | "waiting">;
 }
 
-/** Which stage waits for which. `key` stays the same while only numbers change. */
+/** Describes which stage waits for which. `key` does not change while only numbers in the description change. */
 export interface Diagnosis {
   readonly key: string;
   readonly sentence: string;

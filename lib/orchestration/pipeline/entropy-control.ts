@@ -49,7 +49,7 @@ export class EntropyControl {
     this.#state = { coef: Math.min(rule.max, Math.max(rule.min, moved)), entropy };
   }
 
-  /** State for a checkpoint; undefined if there is none. */
+  /** State for a checkpoint; undefined without entropyControl. */
   saved(): EntropyState | undefined {
     return this.#settings.entropyControl && this.#state;
   }

@@ -151,7 +151,7 @@ export class GroupAccounting {
     return this.#outstanding.due(this.#parts.version(), maxLag, groupsPerStep);
   }
 
-  /** The first due group that is not in `here` (OutstandingGroups.firstDue). */
+  /** Number of the first due group that the caller does not have yet (OutstandingGroups.firstDue). */
   firstDue(maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     return this.#outstanding.firstDue(this.#parts.version(), maxLag, groupsPerStep, here);
   }

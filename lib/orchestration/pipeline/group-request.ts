@@ -34,7 +34,10 @@ export interface GroupRequest extends DrawnGroup {
 /** Stored tokens of groups in progress, from which a killed run resumes them. */
 export interface UnfinishedGroups {
   readonly everyTokens: number;
-  /** Stored tokens of a group that is drawn again, and the weight version of its first submission. */
+  /**
+   * For a group that was in progress before a resume: its stored tokens, and the weight version of its first
+   * submission.
+   */
   of(drawn: DrawnGroup): { readonly begun: readonly AttemptTokens[]; readonly version: number } | undefined;
   add(request: GroupRequest, tokens: readonly AttemptTokens[]): void;
 }

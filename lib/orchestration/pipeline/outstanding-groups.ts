@@ -92,7 +92,10 @@ export class OutstandingGroups {
     return due;
   }
 
-  /** The first due group (`due`) that is not in `here`. Called for every arriving group, so it allocates nothing. */
+  /**
+   * Number of the first due group (see `due`) that is not in `here`, the set of completed groups. Called for every
+   * arriving group, so it allocates nothing.
+   */
   firstDue(version: number, maxLag: number, groupsPerStep: number, here: Here): number | undefined {
     let left = this.#dueCount(version, maxLag, groupsPerStep);
     for (const requests of this.#byVersion.values())

@@ -16,7 +16,7 @@ export interface StageFacts {
 
 /** Progress of the pipeline, for the stall watch: updated when a stage begins and ends. */
 export class PipelineProgress {
-  /** Groups that wait for verdicts; the verification stage counts here. */
+  /** Number of groups that wait for verdicts; the verification stage updates it. */
   readonly verifying = { groups: 0 };
   #moves = 0;
   #training = false;

@@ -66,7 +66,7 @@ export class ProblemDrawer {
     this.#again = [...outstanding];
   }
 
-  /** Number of groups drawn so far, without those that a resumed run still has to submit again. */
+  /** Number of groups drawn so far, not counting groups that a resumed run still has to submit again. */
   get drawn(): number {
     return this.#nextGroup - this.#again.length;
   }

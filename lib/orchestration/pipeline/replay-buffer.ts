@@ -46,7 +46,7 @@ export class ReplayBuffer {
     return this.#groups;
   }
 
-  /** The batch with groups that it trains on again. */
+  /** Returns the batch with replayed groups added. */
   filled(batch: StepBatch, step: number): StepBatch {
     if (this.#rule === undefined) return batch;
     const { share, maxAge } = this.#rule;

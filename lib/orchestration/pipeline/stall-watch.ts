@@ -11,7 +11,7 @@ export interface PipelinePosition {
   readonly culprit: string;
 }
 
-/** A position that names the hook of the run's owner for which the pipeline waits. */
+/** Wraps a position so that it names the hook for which the pipeline waits, while a hook runs. */
 export const heldByHook = (position: PipelinePosition, hook: string): PipelinePosition => ({
   ...position,
   stages: [...position.stages, `hooks: in ${hook}`],
@@ -20,7 +20,7 @@ export const heldByHook = (position: PipelinePosition, hook: string): PipelinePo
 
 const LOOKS_PER_LIMIT = 10;
 const MAX_INTERVAL_MS = 1000;
-/** A poll that comes this much too late shows that this process itself was suspended or busy. */
+/** Lateness of a poll in milliseconds from which on the process counts as suspended or busy. */
 const STOOD_STILL_MS = 250;
 
 /**

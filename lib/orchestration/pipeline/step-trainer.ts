@@ -185,7 +185,10 @@ const referenceData = ({ logprobs: referenceLogprobs, ...distributions }: Teache
   ...distributions,
 });
 
-/** The teacher's term of a loss; recorded options lack it, since a replay scores with the teacher again. */
+/**
+ * Options of the teacher's term of the loss; the record of a step lacks them, since a replay lets the teacher score
+ * again.
+ */
 const teacherTerm = ({ teacher }: Recipe): Pick<StepOptions, "divergence"> =>
   teacher?.divergence ? { divergence: { coef: teacher.coef, beta: teacher.divergence.beta } } : {};
 
@@ -203,7 +206,7 @@ export async function taughtStep(
   return { batch: taught, options: { ...options, ...teacherTerm(recipe) } };
 }
 
-/** For other weights, or another model: their own routers choose. */
+/** The batch without recorded routes, for scoring by a reference or teacher, whose own routers choose experts. */
 const unrouted = ({ routes: _, ...data }: TrainingBatch): TrainingBatch => data;
 
 async function timedScores<T>(

@@ -53,7 +53,7 @@ function highest(tokens: readonly number[], values: ArrayLike<number>, count: nu
   return tokens.toSorted((a, b) => values[b]! - values[a]! || a - b).slice(0, count);
 }
 
-/** `count` of the tokens, drawn uniformly without replacement; all of them if there are fewer. */
+/** Draws `count` of the tokens uniformly without replacement; returns all if there are fewer. */
 function drawn(tokens: readonly number[], count: number, random: CounterRandom): number[] {
   return random.shuffle(tokens).slice(0, count);
 }

@@ -31,11 +31,14 @@ export type RunEvent =
       readonly j?: readonly LoggedVerdict[];
       /** Scores of each of several rewards for each of `r`, null without any; absent if none has any. */
       readonly p?: readonly (Readonly<Record<string, number>> | null)[];
-      /** Rewards that a hook set instead of the recipe's, one for each judged of `r`; absent without such a hook. */
+      /**
+       * Rewards that a hook set in place of the recipe's, one for each judged rollout of `r`; absent if no hook set
+       * any.
+       */
       readonly h?: readonly number[];
       /** Episodes among `r`, null for other rollouts; absent if there are none. */
       readonly o?: readonly (LoggedEpisode | null)[];
-      /** In logs without `j`: attempts without a verdict. */
+      /** Attempts without a verdict; only in logs that lack `j`. */
       readonly u?: readonly number[];
       /**
        * Resumed rollouts among `r`: [attempt, index, ...], the index of each token where sampling went on
@@ -52,14 +55,19 @@ export type RunEvent =
       readonly lr?: number;
       /** Advantages that a hook set, [group, one for each judged rollout, ...]; absent without such a hook. */
       readonly a?: readonly (readonly number[])[];
-      /** Groups of earlier steps that it trained again, from the buffer; absent if there were none. */
+      /**
+       * Groups of earlier steps that the step trained again from the replay buffer; absent if it trained none again.
+       */
       readonly b?: readonly number[];
     }
   /** The recipe of the steps that follow. */
   | { readonly e: "start"; readonly c: unknown }
   /** The run went on from the checkpoint before step s, by recipe c. */
   | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
-  /** For information: an event that happened, or ended, when s steps were finished, at t (ms since 1970). Not replayed. */
+  /**
+   * A note for readers, which a replay ignores: an event that happened, or ended, when s steps were finished, at t
+   * (ms since 1970).
+   */
   | {
       readonly e: "note";
       readonly s: number;

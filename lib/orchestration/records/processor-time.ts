@@ -47,6 +47,6 @@ function secondsOf(pid: number): number | undefined {
     if (Number(fields[1]) !== process.pid) return undefined;
     return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
   } catch {
-    return undefined; // the process has ended, or there is no /proc
+    return undefined; // the process has ended, or the system has no /proc
   }
 }

@@ -57,7 +57,7 @@ export interface RecordedStep {
     readonly tokens: number;
     readonly drGrpoNormalizer: number;
     readonly objective: Omit<StepOptions, "muonLr" | "slopes">;
-    /** Its seed is the run's seed. */
+    /** Objective of the step; its seed is the run's seed. */
     readonly optimizer: Omit<OptimizerOptions, "seed">;
     readonly loss: number;
     readonly gradNorm: number;

@@ -198,7 +198,7 @@ function updateFacts(
 ): StepFacts["update"] {
   const { rollouts, data, report, learningRate, entropyCoef, gradients, updates } = update;
   const { referenceSeconds, teacherSeconds, teacherLogprobs } = update;
-  // with a correction every ratio of a first update is 1
+  // with a correction every ratio of the first update is 1, so ratios are not taken from the report
   const clip =
     objective.correction.kind === "none" || updates !== undefined ? clipRange(objective) : undefined;
   return {

@@ -170,7 +170,7 @@ export interface JournaledCompletion {
   readonly tokens?: Int32Array;
 }
 
-/** The first verdict on a completion is the run's own. */
+/** The first verdict on a completion in the journal is the one that the run used; later ones come from rescores. */
 export interface JournaledVerdict {
   readonly kind: "verdict";
   /** Key of the completion. */

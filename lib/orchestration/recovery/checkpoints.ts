@@ -27,8 +27,8 @@ const NAME = /^step-(\d{6})$/;
 /** Leftovers of a process that was killed while it saved or removed a checkpoint. */
 const LEFTOVER = /^(step-\d{6}|warm-start)\.(tmp-\d+|trash)$/;
 /**
- * The other names that a run creates here. LEFTOVER lacks the temporary folders of reference-weights.ts, which
- * may be writing one during the cleanup after a checkpoint.
+ * Other names that a run creates in the checkpoints folder. LEFTOVER lacks the temporary folders of
+ * reference-weights.ts, which may be writing one during the cleanup after a checkpoint.
  */
 const OURS = /^((step-\d{6}|warm-start)(\.aside-\d+)?|reference-\d{6,}(\.(tmp-\d+|trash))?)$/;
 
@@ -94,7 +94,7 @@ export class Checkpoints {
       .map((name) => join(this.directory, name));
   }
 
-  /** Step of the oldest kept checkpoint; undefined if there is none. */
+  /** Step of the oldest kept checkpoint; undefined without a checkpoint. */
   get oldest(): number | undefined {
     const path = this.list().at(-1);
     return path === undefined ? undefined : stepOf(path);
@@ -232,7 +232,10 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Renames first, so that a directory under its own name is never half deleted. */
+/**
+ * Deletes a checkpoint; renames its directory first, so that a directory with the name of a checkpoint is always
+ * complete.
+ */
 function remove(path: string): void {
   const trash = `${path}.trash`;
   rmSync(trash, { recursive: true, force: true });

@@ -44,7 +44,7 @@ export interface BeforeStep extends AsyncDisposable {
   readonly trainer: TrainerFace;
   /** Present if the recipe compares whole distributions with those of a teacher or the reference. */
   readonly teach: TeachTokens | undefined;
-  /** The checkpoint it was restored from, and how many steps were trained again from there. */
+  /** The checkpoint from which the weights were restored, and how many steps were trained again after it. */
   readonly from: { readonly checkpoint: string; readonly trainedAgain: number };
 }
 

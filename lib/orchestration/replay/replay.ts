@@ -219,7 +219,10 @@ function expectBits({ versions, config }: StoredManifest, isa: string, dir: stri
   );
 }
 
-/** State carried into a stretch, and `said`: the recorded scores of a teacher that is not called again. */
+/**
+ * State at the start of a session that is replayed, and `said`: the recorded scores of a teacher that is not called
+ * again.
+ */
 interface Told {
   readonly entropy: EntropyControl;
   readonly buffer: ReplayBuffer;

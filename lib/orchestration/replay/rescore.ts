@@ -36,7 +36,7 @@ export interface ChangedVerdict {
   readonly after: Verdict;
 }
 
-/** Sums over the distinct completions of a domain; means over those that have a score. */
+/** Counts over the distinct completions of a domain, and means over the completions that have a score. */
 export interface RescoredDomain {
   readonly domain: DomainName;
   readonly completions: number;
@@ -64,7 +64,7 @@ interface Outcome {
   before: Verdict | undefined;
   after: Verdict | undefined;
   judged: boolean;
-  /** True if an environment judged it, which cannot judge again: the run's verdict stands. */
+  /** True if an environment judged the completion; environments cannot judge again, so the run's verdict is kept. */
   readonly isEpisode: boolean;
 }
 type Compared = Outcome & { readonly before: Verdict; readonly after: Verdict };

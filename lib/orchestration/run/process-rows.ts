@@ -12,7 +12,7 @@ export interface ProcessFacts {
   readonly verifiers: Verifiers;
 }
 
-/** Every process of a run: this one, those of its core, and verifier processes. */
+/** Lists every process of a run: this one, the actors and trainers, and the verifier processes. */
 export function processRows(facts: ProcessFacts): ProcessStatus[] {
   const { others, verifiers, version } = facts;
   const list = (others?.list ?? []).map((row) =>

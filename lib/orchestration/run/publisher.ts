@@ -11,7 +11,7 @@ const BUFFERED_RECORDS = 1000;
 export class Publisher {
   readonly listeners = new Announcer();
   readonly records = new Channel<StepRecord>();
-  /** Records that an iterating consumer was too slow for. */
+  /** Number of step records that were dropped because the consumer of the iterator was too slow. */
   missedRecords = 0;
   readonly #sinks: readonly Sink[];
 

@@ -21,7 +21,7 @@ export interface RunOutcome {
   readonly version: number;
 }
 
-/** What the hook after a step may request. */
+/** What hooks.afterStep may request. */
 export type StepWish = "checkpoint" | "stop" | undefined;
 
 /**
@@ -119,7 +119,7 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly trainedTokens: number;
   /** Its processes and their states, updated every second; this process first. */
   readonly processes: readonly ProcessStatus[];
-  /** Records that an iterating consumer was too slow for. */
+  /** Number of step records that were dropped because the consumer of the iterator was too slow. */
   readonly missedRecords: number;
   on<E extends keyof RunEvents>(event: E, listener: (...args: RunEvents[E]) => void): () => void;
   /** Stops drawing prompts until `resume`; groups in progress continue. A paused run does not count as stalled. */

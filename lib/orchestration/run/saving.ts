@@ -13,7 +13,7 @@ export interface CheckpointSeconds {
 
 /** A checkpoint whose state is copied, or that is already written. */
 export interface Saved {
-  /** Its path, once it is complete. */
+  /** Resolves with the checkpoint's path once it is complete. */
   readonly written: Promise<string>;
 }
 

@@ -86,7 +86,7 @@ export class Training {
       this.#forget(state);
       this.#records.events.add({ e: "end", s: progress.step, v: trainer.version, w: weights });
     } catch (error) {
-      moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // after a stall, the write itself may hang
+      moves = !(HoneError.is(error) && error.code === "HONE_ERR_STALL"); // does not wait after a stall, since the write may be what hangs
       throw error;
     } finally {
       this.#isOver = true;
@@ -110,7 +110,7 @@ export class Training {
       this.#forget(state);
       return path;
     });
-    whole.catch(() => {}); // it may never be awaited
+    whole.catch(() => {}); // avoids an unhandled rejection: the promise may never be awaited
     return { written: whole };
   }
 

@@ -40,7 +40,7 @@ export async function warmStart(
   for (let step = 0; batch !== undefined; step++) {
     options.signal.throwIfAborted();
     const running = trainer.step(batch, stepOptions(config, step));
-    running.catch(() => {}); // if the next batch cannot be written, this one is never awaited
+    running.catch(() => {}); // avoids an unhandled rejection: if the next batch cannot be written, this promise is never awaited
     batch = step + 1 < config.steps ? await batchAt(step + 1) : undefined;
     const report = await running;
     if (report.skipped) {

@@ -21,7 +21,7 @@ import type {
 import type { JobPlace } from "../../rewards/index.ts";
 import type { Arithmetic } from "../../shared/models/weight-types.ts";
 
-/** The processes that a core has besides this one. */
+/** Processes besides this one over which a core is distributed. */
 export interface CoreProcesses {
   readonly list: readonly ProcessStatus[];
   /** Address of the store, without a password. */

@@ -93,7 +93,7 @@ function difficultyOf(problem: Problem, { difficulty }: Rule, source: ProblemSou
   );
 }
 
-/** For each number the fraction of all numbers that are smaller. */
+/** Maps each number to the fraction of all numbers that are smaller. */
 function sharesBelow(numbers: Float64Array): Float64Array {
   const sorted = numbers.toSorted();
   const first = new Map<number, number>();

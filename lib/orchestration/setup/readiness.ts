@@ -10,8 +10,8 @@ import {
   planMemory,
 } from "../../plan/index.ts";
 
-// With hardware.ts: decides whether this version can run a recipe on this machine. `hone check` reports it; `hone run`
-// refuses before an earlier run is replaced or anything large is allocated.
+// Decides, together with hardware.ts, whether this version can run a recipe on this machine. `hone check` reports it;
+// `hone run` refuses before an earlier run is replaced or anything large is allocated.
 
 /** Machine for a memory plan: this machine's memory and threads, and the first of its GPUs, if `cuda` is given. */
 export function thisMachine(cuda?: NativeInfo["cuda"]): Machine {

@@ -99,7 +99,7 @@ function expectOneTokenizer(field: string, folder: string, student: Tokenizer): 
 /** Describes the first id that the student can produce and the teacher reads differently. */
 function firstDifference(teacher: Tokenizer, student: Tokenizer): string | undefined {
   const [theirs, ours] = [teacher.tokenBytes(), student.tokenBytes()];
-  // special tokens have no bytes; their names are the same in every file format
+  // special tokens have no bytes, so they are compared by name, which does not depend on the file's format
   const called = (of: Tokenizer, bytes: Uint8Array | undefined, id: number) =>
     bytes?.length ? Buffer.from(bytes).toString() : of.nameOf(id);
   for (const [id, bytes] of ours.entries()) {

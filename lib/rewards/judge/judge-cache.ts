@@ -23,7 +23,7 @@ export class JudgeCache {
   }
 
   /**
-   * The reply to a request, and whether it was cached. Rejects like `ask`.
+   * The reply to a request, and whether it was cached. Rejects as `ask` does.
    * @param isWorth decides whether a reply is cached: one without a verdict would never be asked again
    */
   async reply(

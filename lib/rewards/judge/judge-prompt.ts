@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export interface JudgeCase {
   readonly task: string;
   readonly answer: string;
-  /** A right answer to show, or to compare with; absent if there is none. */
+  /** Right answer that the judge is shown or compares with; absent if the problem has none. */
   readonly reference?: string | undefined;
   /** Criteria of a good answer. */
   readonly criteria: string;

@@ -229,7 +229,7 @@ function shownReference(reference: unknown, path: string | undefined): string | 
       : JSON.stringify(found);
 }
 
-/** The text of a chat completion. Throws for a malformed one, which is then requested again. */
+/** Returns the text of a chat completion. Throws for a malformed completion; the caller then repeats the request. */
 function readReply(json: unknown, messages: JudgeQuestion["messages"]): JudgeReply {
   const { choices, usage } = (json ?? {}) as {
     choices?: { message?: { content?: unknown }; finish_reason?: unknown }[];

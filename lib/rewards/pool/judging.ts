@@ -71,7 +71,7 @@ export async function judgeJob(job: VerificationJob, log: PhaseLog): Promise<Job
   try {
     verifier = await find(job);
   } catch (error) {
-    loaded.delete(keyOf(job)); // so that the retry loads again
+    loaded.delete(keyOf(job)); // forgets the failed load, so that a retry loads the module again
     return notLoaded(job, `verifier did not load: ${faultOf(error, job.moduleUrl)}`);
   }
   const outcomes: MemberOutcome[] = [];

@@ -52,7 +52,7 @@ export interface PooledVerifierOptions {
   readonly defaults: Required<Pick<VerifierLimits, "timeoutMs" | "heapMb">>;
   /** The limits that a built-in verifier states; a user's states them when it is loaded. */
   readonly stated?: VerifierLimits | undefined;
-  /** Limits that override those that the verifier states. */
+  /** Limits from the recipe; they override the limits that the verifier exports. */
   readonly overrides?: VerifierLimits | undefined;
   /** Time limit for loading; overrides the pool's. */
   readonly loadTimeoutMs?: number | undefined;
@@ -152,7 +152,7 @@ export class PooledVerifier {
     this.#asking ??= this.#run([]).then((end) => {
       if (end.kind === "done" && moduleUrl !== undefined) this.#limit(end.limits ?? {});
       if (end.kind === "done") this.meter.about = end.about;
-      else this.#asking = undefined; // the error will appear again in a call that can report it
+      else this.#asking = undefined; // ignored: the error appears again in a later call, which reports it
       if (isHungLoad(end)) this.#hungLoads += 1;
     });
     return this.#asking;

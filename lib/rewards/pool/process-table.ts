@@ -77,7 +77,7 @@ function kill(pid: number): void {
     try {
       process.kill(target, "SIGKILL");
     } catch {
-      // it has ended, or is not a group leader yet
+      // the process has ended, or is not a group leader yet
     }
   }
 }

@@ -14,10 +14,7 @@ export interface WeightedJudge extends Judges {
   readonly weight: number;
 }
 
-/**
- * Judges a problem by the verifier that the problem itself names, with the reference which that verifier
- * reads.
- */
+/** Judges a problem by the verifier that the problem names, with that verifier's form of reference. */
 export function ownVerifier(verify: Judges["judge"]): Judges {
   return {
     judge: (requests) =>

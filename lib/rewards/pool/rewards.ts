@@ -64,7 +64,7 @@ export interface RewardPlace {
   readonly verify: Judges["judge"];
 }
 
-/** A judge, and its counts unless it is composed of others. */
+/** A judge with its counts; a judge composed of several rewards has no counts. */
 export interface CountedJudge extends Judges {
   readonly meter?: VerifierMeter;
   /** Time limit per completion in milliseconds, if known. */
@@ -75,7 +75,9 @@ export interface CountedJudge extends Judges {
 
 const CALLS_AT_ONCE = 16;
 
-/** The judges of a plan by name: those that its problems name, and each reward with separate counts. */
+/**
+ * The judges of a plan by name: verifiers that problems name, and each reward of the recipe, with counts of its own.
+ */
 export function openReward(
   { verifier, parts, isSum }: RewardPlan,
   place: RewardPlace,

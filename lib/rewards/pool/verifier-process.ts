@@ -7,7 +7,9 @@ import { ownModule } from "../../own-module.ts";
 import { type JobEnd, JobProgress, type JobResult, type VerificationJob } from "./verification-job.ts";
 import { verifierEnvironment } from "./verifier-environment.ts";
 
-/** Memory limit in MiB for everything outside the heap: Node itself, tables, buffers, WebAssembly. */
+/**
+ * Memory limit in MiB for everything outside the JavaScript heap: Node's own memory, tables, buffers, WebAssembly.
+ */
 export const BESIDE_HEAP_MB = 384;
 const TAIL_CHARS = 4000;
 /** Time to wait for the last output of an exited process. Milliseconds. */
@@ -53,13 +55,13 @@ export class VerifierProcess {
       execArgv: [`--max-old-space-size=${heapMb}`, ...main.execArgv],
       env: verifierEnvironment(process.env, variables),
       serialization: "advanced",
-      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // its stdin closes when our process dies, which tells it to exit
-      detached: true, // gives it its own process group, so that only `hone` receives an interrupt from the terminal
+      stdio: ["pipe", "pipe", "pipe", fd, "ipc"], // stdin is a pipe: it closes when this process dies, which makes the verifier process exit
+      detached: true, // starts a new process group, so that only `hone` receives an interrupt from the terminal
     });
     this.pid = this.#child.pid ?? 0;
     for (const stream of [this.#child.stdout!, this.#child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => this.#heard(text, print));
-    this.#child.stdin!.on("error", () => {}); // its process has died
+    this.#child.stdin!.on("error", () => {}); // ignores a write error: the process has died
     this.#child.on("message", (result) => this.#settled({ kind: "done", ...(result as JobResult) }));
     const ended = async (how: string) => {
       await this.#logTail();

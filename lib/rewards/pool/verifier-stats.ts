@@ -23,7 +23,7 @@ export interface VerifierStats {
   readonly crashes: number;
   /** Completions judged again because the first attempt was unscored. */
   readonly retries: number;
-  /** Completions judged: all, correct, partial, and unscored. The others are wrong. */
+  /** Numbers of judged completions: all, correct, partial, and unscored; the remaining ones are wrong. */
   readonly judged: number;
   readonly correct: number;
   readonly partial: number;

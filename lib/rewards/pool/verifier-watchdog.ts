@@ -73,7 +73,7 @@ function watch({ memoryMb }: WatchdogData): void {
 /** Kills the process and all that it started. */
 function die(): void {
   try {
-    process.kill(-process.pid, "SIGKILL"); // it is a group leader
+    process.kill(-process.pid, "SIGKILL"); // the process is a group leader, so the signal reaches its children too
   } catch {
     process.kill(process.pid, "SIGKILL");
   }

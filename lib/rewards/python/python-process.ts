@@ -80,7 +80,7 @@ export class PythonProcess {
     try {
       process.kill(-this.#child.pid!, "SIGKILL");
     } catch {
-      this.#child.kill("SIGKILL"); // it has ended, or was never started
+      this.#child.kill("SIGKILL"); // the process has ended, or was never started
     }
   }
 

@@ -26,7 +26,7 @@ export interface PythonMember {
   readonly step?: number | undefined;
 }
 
-/** Names that TRL passes itself; a column with such a name is omitted. */
+/** Keywords that TRL passes to every reward function; a data column with one of these names is omitted. */
 const GIVEN = ["prompt", "prompts", "completion", "completions", "completion_ids"];
 
 /** The arguments of either signature. Throws HONE_ERR_DATA for a reference that is not a rewarded problem's. */

@@ -8,7 +8,7 @@ const EMPTY_CHARS = 4;
 const SHARE = 0.25;
 /** Required rise of the share since the beginning. */
 const RISE = 0.2;
-/** A share that is a warning sign by itself. */
+/** Share of empty late thoughts that is reported whatever the share was early in the run. */
 const MOST = 0.5;
 
 /** Hints for domains whose latest completions open a thought but leave it empty. */

@@ -6,7 +6,7 @@ import { STATUSES } from "../tables.ts";
 export interface Hint {
   readonly kind: HintKind;
   readonly domain: string;
-  /** The problem that it is about, if there is one. */
+  /** The problem that the hint is about; absent for a hint about a whole domain. */
   readonly problem?: number;
   /** A sentence with its numbers. */
   readonly says: string;
@@ -92,7 +92,7 @@ export function meanOf(rows: readonly number[], value: (row: number) => number):
 export const rise = (a: Mean, b: Mean): number =>
   (b.mean - a.mean) / Math.max(1e-12, Math.hypot(a.error, b.error));
 
-/** A key of the comparable answer; 0 if there is none. */
+/** Key of a sample's comparable answer; 0 for a sample without an answer. */
 export function answerOf({ tables }: SampleIndex, row: number): number {
   const completion = tables.members.columns.completion[row]!;
   const { answer0, answer1 } = tables.completions.columns;

@@ -1,4 +1,4 @@
-/** Lets at most `permits` holders in at a time; the others wait in order of arrival. */
+/** Lets at most `permits` callers hold a permit at a time; further callers wait in order of arrival. */
 export class Semaphore {
   readonly #permits: () => number;
   #out = 0;

@@ -77,7 +77,7 @@ export class ChatServer implements Disposable {
       );
     }
     this.#options = options;
-    setMaxListeners(0, this.#closing.signal); // each request that waits for its retry adds a listener
+    setMaxListeners(0, this.#closing.signal); // unlimited listeners: each request that waits for its retry adds one
     this.#isTls = url.protocol === "https:";
     const Agent = this.#isTls ? HttpsAgent : HttpAgent;
     this.#agent = new Agent({ keepAlive: true });

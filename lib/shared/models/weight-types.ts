@@ -7,7 +7,9 @@ export interface WeightTypes {
   readonly arithmetic: Arithmetic;
 }
 
-/** The instruction set that has bf16 products; other sets emulate them, slower, with the same bits. */
+/**
+ * The instruction set with bf16 products. On other instruction sets the core emulates them: slower, with equal bits.
+ */
 export const BF16_SET = "avx512bf16";
 
 /** Returns the type of a model's weights in its files, by its config.json: bf16, or f32 for all others. */

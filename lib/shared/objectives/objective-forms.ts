@@ -1,6 +1,6 @@
 /** How an objective uses a token's ratio and advantage, and how it averages (docs/reference/recipe.md, objectives). */
 export interface ObjectiveForm {
-  /** Whether the policy term uses the ratio of the token or of the whole sequence. */
+  /** Whether the objective uses the probability ratio of each token or that of the whole sequence. */
   readonly ratio: "token" | "sequence";
   /**
    * How the ratio x is bounded. "clip": min(x A, clip(x) A); "log-clip": as "clip", but clips log x;

@@ -60,7 +60,7 @@ export function askFirstPass(slopes: SlopesFunction, tokens: StepTokens): Float6
   const name = `${slopes.name || "objective.slopes"}.firstPass`;
   const bounds = { clipLow: Math.fround(tokens.clipLow), clipHigh: Math.fround(tokens.clipHigh) };
   const answer = called(name, slopes.firstPass!, { ...tokens, ...bounds });
-  if (answer instanceof Promise) answer.catch(() => {}); // refused below, so its rejection must not be unhandled
+  if (answer instanceof Promise) answer.catch(() => {}); // a promise is refused as a result; its rejection must not be unhandled
   const wanted = tokens.logprobs.length;
   if (!(answer instanceof Float64Array) || answer.length !== wanted)
     throw fault(`${name} must return a Float64Array of ${wanted}, a number for each token of the step`);
@@ -81,7 +81,7 @@ function called<Input>(name: string, slopes: (input: Input) => unknown, input: I
 function takeLosses(name: string, answer: unknown, sequences: Int32Array, losses: Float64Array): boolean {
   const all = typeof answer === "number" ? [answer] : answer instanceof Float64Array ? answer : undefined;
   if (all === undefined) {
-    // reported below; its rejection must not be unhandled
+    // a promise is reported as a wrong result; its rejection must not be unhandled
     if (answer instanceof Promise) answer.catch(() => {});
     const what = answer instanceof Promise ? "a promise" : answer === null ? "null" : `${typeof answer}`;
     throw fault(

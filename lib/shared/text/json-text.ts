@@ -2,7 +2,7 @@ import { HoneError } from "../../errors.ts";
 
 /** Makes values of each JSON type. Numbers are passed as text, so that no digit is lost. */
 export interface JsonMaker<Value> {
-  /** For null, true and false. */
+  /** Makes the value of null, true or false. */
   constant(value: null | boolean): Value;
   /** @param isInteger true without fraction and exponent */
   number(digits: string, isInteger: boolean): Value;

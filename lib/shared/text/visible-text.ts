@@ -3,7 +3,7 @@
  * characters.
  */
 const UNSAFE = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
-/** Marks that pile up over the lines above. */
+/** Matches runs of combining marks, which a screen draws over the lines above. */
 const PILED = /(\p{M}{4})(\p{M}+)/gu;
 /** Replacement of a tab, whose width would depend on its column. */
 const TAB = "    ";

@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 
 /** Bytes of a socket's path, sun_path of unix(7) without its zero. */
 const LONGEST_PATH = 107;
-/** Leaves space for the names of its lock's sockets in the same folder. */
+/** Longest name of a socket; leaves space for the sockets of its lock in the same folder, whose names are longer. */
 const LONGEST_NAME = 50;
 const SCHEME = "unix:";
 

@@ -5,8 +5,8 @@ import { HoneError } from "../../errors.ts";
 const LONGEST_FRAME = 2 ** 30;
 const PREFIX = 4;
 
-// u32 length of the rest · u32 length of the head · head: JSON with each payload replaced by its length · the payloads
-// in sequence. Little-endian.
+// u32 length of the rest · u32 length of the head · head: JSON with each payload replaced by its length · the
+// payloads one after the other. Numbers are little-endian.
 
 /** Encodes a message as bytes to be written in sequence, without copying payloads. Throws HONE_ERR_DATA for more than 1 GiB. */
 export function encodeFrame(message: unknown): Uint8Array[] {

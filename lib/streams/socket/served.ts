@@ -32,7 +32,7 @@ export class ServedDriver implements Driver {
       this.#tell(topic);
       for (const client of this.#clients) client.tell(topic);
     });
-    this.#server.on("error", () => {}); // of a connection that cannot be accepted; its client notices
+    this.#server.on("error", () => {}); // ignores errors of a connection that cannot be accepted: its client notices
     this.#server.on("connection", (socket) => {
       const client = new Client(socket, this.#memory, path, run);
       this.#clients.add(client);

@@ -1,4 +1,4 @@
-/** Completions of a problem with the same answer; `right` of them were judged correct. */
+/** A distinct answer to a problem: `count` completions gave it, of which `right` were judged correct. */
 export interface Vote {
   readonly count: number;
   readonly right: number;

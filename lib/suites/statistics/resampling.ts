@@ -1,6 +1,6 @@
 import { CounterRandom } from "../../random.ts";
 
-/** 95 %: 2.5 % of the resampled means lie below `low` and as many above `high`. */
+/** A 95 % interval: 2.5 % of the resampled means lie below `low` and 2.5 % above `high`. */
 export interface Interval {
   readonly low: number;
   readonly high: number;

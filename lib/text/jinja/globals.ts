@@ -33,7 +33,7 @@ export function globals(clock: Date): ReadonlyMap<string, Value> {
   ]);
 }
 
-/** `next()` returns items cyclically; `current` is the one that it will return. */
+/** Jinja's cycler: `next()` returns items cyclically; `current` is the item that `next()` will return. */
 function cycler(items: readonly Value[]): Value {
   if (items.length === 0) throw new TemplateFault("at least one item has to be provided");
   let at = 0;

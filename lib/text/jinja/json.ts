@@ -31,7 +31,9 @@ export function dumps(v: Value, options: DumpOptions = {}, depth = 0): string {
   throw new TemplateFault(`Object of type ${typeName(v)} is not JSON serializable`);
 }
 
-/** JSON's keys are strings; Python writes numbers, true, false and null as such. */
+/**
+ * Writes a dict's key as Python's json does: JSON's keys are strings, so numbers, true, false and null are quoted.
+ */
 const keyText = (key: Value): string =>
   typeof key === "string" ? key : isNumber(key) || key === null ? dumps(key) : str(key);
 

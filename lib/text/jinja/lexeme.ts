@@ -13,7 +13,9 @@ const INTEGER = /0[bB](?:_?[01])+|0[oO](?:_?[0-7])+|0[xX](?:_?[\da-fA-F])+|\d(?:
 const NAME = /[\p{L}\p{Nl}_][\p{L}\p{Nl}\p{Mn}\p{Mc}\p{Nd}\p{Pc}]*/uy;
 const STRING = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"/sy;
 const OPERATOR = /\/\/|\*\*|==|!=|>=|<=|[-+/*%~[\](){}><=.:|,;]/y;
-/** Kinds in the order in which they are tried: the beginning of a float is also an integer. */
+/**
+ * Kinds of lexeme in the order in which they are tried: float before integer, since a float begins like an integer.
+ */
 const KINDS = [
   ["float", FLOAT],
   ["integer", INTEGER],

@@ -92,7 +92,10 @@ class Lexer {
     return alone && text.slice(start).trim() === "" ? text.slice(0, start) : text;
   }
 
-  /** Moves past a closing mark: "-" also strips the white space after it, a block's end the line end. */
+  /**
+   * Moves past a closing mark. A mark with "-" also strips the white space after it; the end of a block also strips a
+   * line end.
+   */
   #after(end: number, sign: string, trims: boolean): void {
     this.#at = end;
     if (sign === "-") this.#at += /^\s*/.exec(this.#source.slice(end))![0].length;

@@ -1,6 +1,9 @@
 import { TemplateFault, type Value } from "./values.ts";
 
-/** Most statement and expression nodes that one rendering may evaluate: this takes seconds, real templates take milliseconds. */
+/**
+ * Most statement and expression nodes that one rendering may evaluate. Evaluating so many takes seconds; real
+ * templates take milliseconds.
+ */
 const MOST_STEPS = 5_000_000;
 /** Most characters of one text, and of the output: tens of prompts, and few enough that a list of them fits an array of V8. */
 const MOST_CHARACTERS = 1 << 24;

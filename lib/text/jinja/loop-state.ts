@@ -11,7 +11,7 @@ import {
 /** State shared by all iterations of a loop. */
 export interface LoopFacts {
   readonly items: readonly Value[];
-  /** 1 for a loop that is not inside a call of itself. */
+  /** Depth of recursion of a recursive loop; 1 for the outermost call. */
   readonly depth: number;
   /** The arguments of the last loop.changed(). */
   readonly changes: { last?: Value };

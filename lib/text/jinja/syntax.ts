@@ -11,7 +11,7 @@ export class TemplateSyntaxError extends Error {
 
 export type Expression =
   | { readonly type: "Const"; readonly line: number; readonly value: string | number | boolean | null }
-  /** A literal with a fraction or an exponent: a float also where its value is whole. */
+  /** True for a number written with a fraction or an exponent: it is a float even if its value is whole. */
   | { readonly type: "FloatConst"; readonly line: number; readonly value: number }
   | { readonly type: "Name"; readonly line: number; readonly name: string }
   | { readonly type: "List" | "Tuple"; readonly line: number; readonly items: readonly Expression[] }

@@ -113,7 +113,7 @@ function moduleIn(row: unknown): Asserted | RowOutcome {
   const body = test.replace(/^(?:from solution import .*|import pytest\s*)$/gm, "").trim();
   const calls = [...body.matchAll(/^def (test_\w+)\(\s*\)/gm)].map(([, one]) => one!);
   if (calls.length === 0) return { bad: "test: no function test_...()" };
-  // run separately, so that the state of one does not affect the next
+  // assertions are run separately, so that the state of one does not affect the next
   const tests = calls.map((one) => `${body}\n\n${one}()\n`);
   return { entryPoint: functions[0]!.function_name, prelude: "", tests };
 }

@@ -58,7 +58,7 @@ export const codeContestsPlus: RowReader<CodeContestsPlusOptions> = {
   },
 };
 
-/** Where testlib.h is, looked for when a checker includes it. Throws HONE_ERR_CONFIG if it is not here. */
+/** Path of testlib.h, searched when a checker includes it. Throws HONE_ERR_CONFIG if it is not found. */
 function placeOf(given: string | undefined, path: DatasetOptions["path"]): () => string {
   let found: string | undefined;
   const candidates = given === undefined ? [path].flat().map(beside) : [resolve(given)];

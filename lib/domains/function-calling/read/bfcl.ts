@@ -131,8 +131,9 @@ function literally({ text }: RawRow, key: string): string | undefined {
 }
 
 /**
- * The calls with the first allowed value of each parameter: all parameters if `full`, otherwise only the required
- * ones. Both are right unless the row is faulty, which is so if a required parameter has no allowed value.
+ * Builds gold calls from the first allowed value of each parameter: all parameters if `full`, otherwise only the
+ * required ones. A verifier must accept either form, unless a required parameter has no allowed value: such a row is
+ * faulty.
  */
 function callsOf(truth: string, full: boolean): string {
   const calls = elementsOf(truth).flatMap((call) =>

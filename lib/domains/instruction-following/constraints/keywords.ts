@@ -128,7 +128,7 @@ export const KEYWORDS: ConstraintTable = {
       ),
   ),
 
-  /** The published checker looks between spaces only; strict finds the word beside punctuation too. */
+  /** Strict mode also finds the word beside punctuation; the published checker finds it only between spaces. */
   "keywords:exclude_word_harder": constraint(
     z.object({ keyword: phrase }),
     ({ keyword: word }) => {

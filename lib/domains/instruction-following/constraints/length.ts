@@ -16,7 +16,7 @@ export function countParts(parts: readonly string[]): number | undefined {
   return blank.filter((each) => !each).length;
 }
 
-/** Like countParts, and also undefined if a non-blank part has no visible word. */
+/** Counts parts as countParts does, but is undefined if a non-blank part has no visible word. */
 export function countWrittenParts(parts: readonly string[]): number | undefined {
   return parts.some((part) => !isBlank(part) && isWordless(part)) ? undefined : countParts(parts);
 }
@@ -29,7 +29,7 @@ const dividedBy =
 
 const LOWERCASE_WORDS = new RegExp(`(?<![${WORD}])[a-z]+(?![${WORD}])`, "gu");
 
-/** A first word ends at the first of these. */
+/** Characters that end the first word of a text. */
 const WORD_END = /[.,?!'"].*$/s;
 
 function openingWord(paragraph: string): string {

@@ -115,7 +115,8 @@ export const COUNT: ConstraintTable = {
         (withoutPunctuation(raw).match(/\p{Nd}+/gu)?.length ?? 0) === N,
   ),
   "count:punctuation": constraint(noArguments, () => coversPunctuation),
-  // The reference passes a text too short to have an N-th word, and an N-th word that is a number or a mark.
+  // Strict mode requires an N-th word in Japanese; the reference also accepts a text too short to have one, and an
+  // N-th word that is a number or a punctuation mark.
   "count:words_japanese": constraint(
     z.object({ N: ordinal }),
     ({ N }) => {

@@ -80,7 +80,10 @@ const growingQuestions =
     return lengths.length === 4 && lengths.every((n, k) => n > (lengths[k - 1] ?? -1));
   };
 
-/** The lines from Zimbabwe on, if there are enough and they are sorted in descending order; otherwise none. */
+/**
+ * The lines from "Zimbabwe" on, if there are at least 52 and they are sorted in descending order; otherwise an empty
+ * list.
+ */
 function countriesBackwards({ raw }: ResponseText): string[] {
   const lines = raw
     .split("\n")

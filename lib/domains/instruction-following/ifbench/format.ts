@@ -15,7 +15,10 @@ import {
 } from "./layout.ts";
 import { trimPunctuation, withoutClosing, withoutPunctuation } from "./punctuation.ts";
 
-/** A single code point that is an emoji by itself; excludes digits, `#`, `*` and the letters that flags are made of. */
+/**
+ * A single code point that is an emoji without modifiers; excludes digits, `#`, `*` and the letters that flags are
+ * made of.
+ */
 const EMOJI = /^(?:(?![0-9#*\u{1f1e6}-\u{1f1ff}])[\p{Emoji}\u{1f6d8}\u{1f6d9}\u{1fa70}-\u{1faff}])$/u;
 
 const ANY_SPACE = new RegExp(`[${SPACE}]`);

@@ -14,7 +14,8 @@ function repeatsChanged(prompt: string): Check {
 
 /** Answers that repeat the prompt. Source: IFBench, Pyatkin et al. 2025, out-of-domain constraints. */
 export const REPEAT: ConstraintTable = {
-  // The reference also accepts an unchanged prompt with a line end after it, or with a mark at its first word.
+  // Strict mode requires another first word. The reference also accepts the unchanged prompt with a line end after
+  // it, or with a punctuation mark at its first word.
   "repeat:repeat_change": constraint(
     z.object({ prompt_to_repeat: phrase }),
     ({ prompt_to_repeat }) => {

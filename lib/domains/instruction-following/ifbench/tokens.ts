@@ -3,7 +3,7 @@ import { wordTokens } from "../text/treebank.ts";
 
 const WORDLIKE = /[\p{L}\p{N}]/u;
 
-/** Treebank-style tokens of any text, as ResponseText.tokens has those of the whole response. */
+/** Treebank-style tokens of any text; ResponseText.tokens caches the tokens of the whole response. */
 export const wordTokensOf = (text: string): string[] => wordTokens(punktSentences(text));
 
 /** The tokens that contain a letter or a numeral. */

@@ -129,7 +129,8 @@ export const WORDS: ConstraintTable = {
     () => (response) => response.sentences.length > 1 && chained(response),
     () => chained,
   ),
-  // In the reference a paragraph of one word, or of none, ends as it starts.
+  // Strict mode needs at least two words; in the reference a paragraph of one word, or of none, counts as ending with
+  // its first word.
   "words:paragraph_last_first": constraint(
     noArguments,
     () =>

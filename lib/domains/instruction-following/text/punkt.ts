@@ -17,7 +17,7 @@ const TOKEN = new RegExp(
   "g",
 );
 
-/** Brackets and quotes that close, at the start of a "sentence": they belong to the one before. */
+/** Closing brackets and quotes at the start of a "sentence"; they belong to the sentence before it. */
 const STRAY_CLOSERS = new RegExp(`^["')\\]}‘’“”«»]+?(?:[${SPACE}]+|(?=--)|(?=\\n)|$)`);
 
 const NUMBER = /^-?[.,]?\p{Nd}[\p{Nd},.-]*\.?$/u;

@@ -116,8 +116,8 @@ export function sumWithin(terms: readonly Term[], low: number, high: number): Co
       if (leastSum >= low && mostSum <= high) return true;
       for (let i = 0; i < terms.length; i++) {
         const { variable, weights } = terms[i]!;
-        // The least this term must contribute if the others contribute their most, and the most it may if they
-        // contribute their least.
+        // The smallest contribution of this term to the sum if all other terms contribute their maximum, and the
+        // largest if they contribute their least.
         const floor = low - mostSum + most[i]!;
         const ceiling = high - leastSum + least[i]!;
         if (least[i]! >= floor && most[i]! <= ceiling) continue;

@@ -8,7 +8,7 @@ export type Cell = number | string | null;
 const SQUARE_END = /\]\s*\]/g;
 const ROUND_END = /\)\s*\)/g;
 
-/** `[[`, `((`, and the same followed by a number; blanks may separate them. */
+/** `[[` or `((`, each also followed by a number; blanks may separate the characters. */
 const OPENINGS = {
   square: /\[\s*\[/g,
   squareDigit: /\[\s*\[\s*\d/g,
