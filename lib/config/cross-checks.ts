@@ -110,7 +110,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
       Object.keys(domains).length === 0
         ? "is empty; name at least one domain"
         : Object.keys(domains).length > MOST_DOMAINS
-          ? `names ${Object.keys(domains).length} domains; at most ${MOST_DOMAINS} are told apart`
+          ? `names ${Object.keys(domains).length} domains; at most ${MOST_DOMAINS} are supported`
           : undefined,
   },
   {
@@ -118,7 +118,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     rule: ({ domains }) =>
       Object.values(domains).some(({ weight }) => weight > 0) || Object.keys(domains).length === 0
         ? undefined
-        : "has weight 0 everywhere; at least one domain must be trained on",
+        : "gives every domain weight 0; at least one domain must be trained on",
   },
   {
     paths: ["domains", "evaluation.sets"],
@@ -165,7 +165,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["warmStart.wrongRate", "warmStart.endlessRate"],
     rule: ({ warmStart: w }) =>
       w !== undefined && w.wrongRate + w.endlessRate > 1
-        ? `is ${w.wrongRate}, with endlessRate ${w.endlessRate} more than 1 in sum`
+        ? `is ${w.wrongRate}; its sum with endlessRate ${w.endlessRate} is more than 1`
         : undefined,
   },
   {
@@ -194,7 +194,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["chatTemplate.plain", "chatTemplate.file", "chatTemplate.variables"],
     rule: ({ chatTemplate: c }) =>
       c?.plain && (c.file !== undefined || c.variables !== undefined)
-        ? "is true: prompts are the words alone, so there is no template and no variable of one"
+        ? "is true, so prompts have no template: give neither a template file nor variables"
         : undefined,
   },
   {
@@ -265,7 +265,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["warmStart.steps", "warmStart.batchSize"],
     rule: ({ warmStart: w }) =>
       w && w.steps * w.batchSize > MOST_DEMONSTRATIONS
-        ? `is ${w.steps}, times batchSize ${w.batchSize} more than the ${MOST_DEMONSTRATIONS} demonstrations that can be told apart`
+        ? `is ${w.steps}; times batchSize ${w.batchSize} this is more than the ${MOST_DEMONSTRATIONS} demonstrations that are supported`
         : undefined,
   },
   {

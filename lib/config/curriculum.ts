@@ -65,7 +65,7 @@ export const curriculumSchema = z
   .refine(
     ({ solveRate, window, difficulty, weight }) =>
       [solveRate, window, difficulty, weight].some((one) => one !== undefined),
-    "it says nothing of which problems: give solveRate, window, difficulty or weight",
+    "it has no rule for choosing problems: give solveRate, window, difficulty or weight",
   )
   .optional();
 

@@ -15,7 +15,7 @@ export const serverSchema = {
     .string()
     .refine(
       isPublicUrl,
-      "it must be an http or https address without credentials (the key comes by apiKeyEnv)",
+      "it must be an http or https address without credentials (apiKeyEnv names the variable with the key)",
     ),
   model: z.string().min(1),
   /** Name of the environment variable with the key; the key itself is in no file. */

@@ -60,7 +60,7 @@ interface Sized {
 /** Why a token cannot go to that many experts; undefined if it can. */
 export function whyNotChosen({ model: { config } }: Sized): string | undefined {
   const { chosen, count } = config?.experts ?? { chosen: 0, count: 0 };
-  return chosen > count ? `is ${chosen}, of ${count} experts; a token goes to as many at most` : undefined;
+  return chosen > count ? `is ${chosen}, but there are only ${count} experts` : undefined;
 }
 
 /** Why attention and DeltaNet layers cannot alternate as configured; undefined if they can. */

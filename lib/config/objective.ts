@@ -173,13 +173,13 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
   {
     paths: ["objective.clipLow"],
     rule: ({ objective: { kind, clipLow: x } }) =>
-      x > 1 && kind !== "gmpo" ? `is ${x}; 1 - clipLow must not be negative: 1 is no lower bound` : undefined,
+      x > 1 && kind !== "gmpo" ? `is ${x}; it must be at most 1, which means no lower bound` : undefined,
   },
   {
     paths: ["objective.gate", "objective.kind"],
     rule: ({ objective: { kind, gate } }) =>
       kind !== "sapo" && gate !== undefined
-        ? `is what "sapo" has in place of a clip; "${kind}" has none`
+        ? `belongs to objective.kind "sapo"; "${kind}" has no gate`
         : undefined,
   },
   {
@@ -188,7 +188,7 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
       if (kind === "custom" && slopes === undefined)
         return 'is required with kind "custom": the function that fills one slope a token (docs/how-to/write-a-loss.md)';
       return kind !== "custom" && slopes !== undefined
-        ? `is a function that objective.kind "${kind}" never asks; say kind: "custom"`
+        ? `is given, but objective.kind "${kind}" calls no function; set kind: "custom"`
         : undefined;
     },
   },
@@ -202,7 +202,7 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
   {
     paths: ["objective.referenceEverySteps", "objective.klCoef"],
     rule: ({ objective: { referenceEverySteps: every, klCoef } }) =>
-      every > 0 && klCoef === 0 ? `is ${every}, and klCoef is 0: no objective has a reference` : undefined,
+      every > 0 && klCoef === 0 ? `is ${every}, but klCoef is 0, so there is no reference policy` : undefined,
   },
   {
     paths: ["objective.klTopK", "objective.klEstimator"],
@@ -229,7 +229,7 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
     paths: ["objective.correction.kind", "objective.kind"],
     rule: ({ objective: { kind, correction } }) =>
       kind === "custom" && correction.kind !== "none"
-        ? `is "${correction.kind}", which weighs built-in objectives alone; a custom one has both log-probs to weigh by`
+        ? `is "${correction.kind}", which applies to built-in objectives only; a custom one gets both log-probs and can weigh tokens itself`
         : undefined,
   },
   {

@@ -27,6 +27,6 @@ export function whyNotBuffered({ training, rollouts, checkpoint }: Buffered): st
   if (replayBuffer === undefined) return undefined;
   const needed = replayBuffer.maxAge + 2 * checkpoint.everySteps;
   return recordedLast(rollouts.record) < needed
-    ? `needs the record of ${needed} steps (maxAge, and two intervals of checkpoint.everySteps), from which a run that was killed fills it again; rollouts.record is ${JSON.stringify(rollouts.record)}, say "last:${needed}" or true`
+    ? `needs the record of ${needed} steps (maxAge, and two intervals of checkpoint.everySteps), so that a killed run can restore it; rollouts.record is ${JSON.stringify(rollouts.record)}, set "last:${needed}" or true`
     : undefined;
 }

@@ -122,7 +122,7 @@ export function rewardsFault(judged: Readonly<Record<string, JudgedBy>>): string
 function scaleFault({ reward, range, solvedAt }: ScaledReward): string | undefined {
   if (range === undefined && solvedAt === undefined) return undefined;
   if (reward === undefined || reward === "verifier")
-    return "has range or solvedAt, which read the numbers of a reward: a function, a module or a judge";
+    return "has range or solvedAt, which apply to numbers that a reward returns: a function, a module or a judge";
   if (range === undefined || solvedAt === undefined) return undefined;
   const [low, high] = range;
   if (solvedAt > low && solvedAt <= high) return undefined;

@@ -80,6 +80,6 @@ export function whyNotTogether(
   ];
   const odd = counts.find(([, count]) => count % sequence !== 0);
   return (
-    odd && `is ${sequence}, which does not divide ${odd[0]} ${odd[1]}: each trainer has as many as another`
+    odd && `is ${sequence}, which does not divide ${odd[0]} ${odd[1]}: every trainer must have equally many`
   );
 }

@@ -71,10 +71,10 @@ export function whyNotServed({ teacher, rollouts: { temperature } }: Asked): str
   const { endpoint, divergence } = teacher ?? {};
   if (endpoint === undefined) return undefined;
   if (temperature !== 1)
-    return `says log-probs at temperature 1, and rollouts.temperature is ${temperature}; say 1, or take teacher.folder`;
+    return `gives log-probs at temperature 1, but rollouts.temperature is ${temperature}; set 1, or use teacher.folder`;
   if (divergence === undefined) return undefined;
   if (divergence.topK === undefined)
-    return "says no log-probs of the whole vocabulary; give teacher.divergence.topK (vLLM: 20 at most, unless it was started with --max-logprobs), or take teacher.folder";
+    return "gives no log-probs of the whole vocabulary; set teacher.divergence.topK (vLLM: 20 at most, unless it was started with --max-logprobs), or take teacher.folder";
   return endpoint.api === "echo"
     ? 'has the api "echo", which lists likeliest tokens by their text and not by id; say api: "prompt_logprobs", leave out teacher.divergence, or take teacher.folder'
     : undefined;
@@ -85,6 +85,6 @@ type Compared = Pick<Asked, "teacher"> & { readonly objective: Parameters<typeof
 /** Reason why a KL term cannot compare whole distributions with those of the reference. */
 export function whyNotFull({ teacher, objective }: Compared): string | undefined {
   return hasFullKl(objective) && teacher?.divergence !== undefined
-    ? 'is "full", and teacher.divergence is there too: a step compares its distributions with one other; say "k2" or "k3"'
+    ? 'is "full", but teacher.divergence is set too: a step compares its distributions with one other; say "k2" or "k3"'
     : undefined;
 }

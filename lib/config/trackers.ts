@@ -14,7 +14,7 @@ const server = () =>
     .url({ protocol: /^https?$/ })
     .refine(
       withoutCredentials,
-      "it may hold no user, password or query: run.json keeps it; the environment says them (docs/how-to/trackers.md)",
+      "it must not contain user, password or query, since run.json keeps it; credentials come from the environment (docs/how-to/trackers.md)",
     );
 
 const name = z

@@ -48,7 +48,7 @@ function isFolder(path: string): boolean {
   try {
     return statSync(path).isDirectory();
   } catch (cause) {
-    const home = path.startsWith("~") ? " ~ is a shell's: write the whole path." : "";
+    const home = path.startsWith("~") ? " Only shells expand ~: write the whole path." : "";
     const hint = isAbsolute(path)
       ? {}
       : { hint: `Paths are relative to the working folder, ${process.cwd()}.${home}` };

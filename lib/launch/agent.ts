@@ -159,7 +159,7 @@ async function nextSession(
     const code = ended && (await Promise.race([begun.then(() => undefined), ended]));
     if (code !== undefined) {
       say(
-        `node ${nodeName(options)}: the coordinator of this launch has ended before, and no other comes (${code})`,
+        `node ${nodeName(options)}: the coordinator of this launch has already ended, and no other will follow (${code})`,
       );
       return { code };
     }
@@ -211,7 +211,7 @@ async function isOfAnotherRecipe(
   if (joins !== undefined) theirs.delete(NODES);
   const differs = differenceFrom(own, theirs);
   if (differs === undefined) return false;
-  const why = `node ${nodeName(options)}: its recipe is not another node's: ${differs}. Give all agents the same recipe and --set`;
+  const why = `node ${nodeName(options)}: its recipe differs from another node's: ${differs}. Give all agents the same recipe and --set`;
   say(why);
   if (joins !== undefined) return true;
   const told = async () => {

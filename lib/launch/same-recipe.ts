@@ -18,7 +18,7 @@ export function differenceFrom(own: RecipeFields, theirs: RecipeFields): string 
   if (differing.length === 0) return undefined;
   const named = differing
     .slice(0, MOST_NAMED)
-    .map((path) => `${path} is ${valueIn(own, path)}, there ${valueIn(theirs, path)}`);
+    .map((path) => `${path} is ${valueIn(own, path)} here, ${valueIn(theirs, path)} there`);
   const more = differing.length - named.length;
   return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join("; ");
 }

@@ -66,7 +66,7 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "hardware.sharding.stage",
-    cost: "trainers gather a layer's weights whenever they use it: more goes between them, the same bits",
+    cost: "trainers gather a layer's weights whenever they use it: more traffic between them, the same bits",
     assignments: (recipe) =>
       (rolesOf(recipe)?.trainers ?? 0) > 1 && shardingOf(recipe)?.stage !== "parameters"
         ? ["hardware.sharding.stage=parameters"]
@@ -110,7 +110,7 @@ export const CHANGES: readonly Change[] = [
   },
   {
     name: "lora",
-    cost: "adapters are trained and the weights are not; it wants some ten times the optimizer.lr",
+    cost: "adapters are trained and the weights are not; use some ten times the optimizer.lr",
     assignments: ({ lora }, { experts }) =>
       lora === undefined ? ["lora.rank=16", ...(experts > 0 ? [ATTENTION_TARGETS] : [])] : undefined,
   },

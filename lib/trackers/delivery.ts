@@ -84,7 +84,7 @@ export class Delivery implements Sink {
     clearTimeout(this.#timer);
     this.#abort.abort(new Error("the run has ended"));
     await this.#sending;
-    const left = `has yet to be sent ${this.#spool.waiting}: hone track send ${this.#options.run.dir}`;
+    const left = `has ${this.#spool.waiting} entries that are not sent yet: hone track send ${this.#options.run.dir}`;
     if (this.#spool.waiting > 0) this.#say(left);
     this.#spool.close();
     await this.#tracker.close?.();
@@ -151,7 +151,7 @@ export class Delivery implements Sink {
   }
 
   #recovered(): void {
-    if (this.#failuresInARow > 0) this.#say("answers again: what waited is being sent");
+    if (this.#failuresInARow > 0) this.#say("answers again: the waiting entries are being sent");
     this.#failuresInARow = 0;
     this.#portionSize = MOST_AT_ONCE;
   }

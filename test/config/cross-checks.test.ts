@@ -12,7 +12,7 @@ test.each([
     "ratio below zero",
     { "objective.clipLow": 1.5, "objective.clipHigh": 2 },
     "objective.clipLow",
-    "must not be negative",
+    "it must be at most 1",
   ],
   [
     "a gap of probabilities that none passes",
@@ -38,7 +38,7 @@ test.each([
     "objective.tokens.low",
     "is 5, not below objective.tokens.high 1",
   ],
-  ["a gate that nothing has", { "objective.gate": {} }, "objective.gate", 'is what "sapo" has'],
+  ["a gate that nothing has", { "objective.gate": {} }, "objective.gate", 'belongs to objective.kind "sapo"'],
   [
     "the best of as many as there are",
     { "advantages.passAt": 8 },
@@ -119,7 +119,7 @@ test.each([
       "warmStart.endlessRate": 0.5,
     },
     "warmStart.wrongRate",
-    "more than 1 in sum",
+    "is more than 1",
   ],
   [
     "actors alone",

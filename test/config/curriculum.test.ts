@@ -22,7 +22,7 @@ test("defaults, and a module with the hash of its file", () => {
 });
 
 test.each([
-  ["nothing", {}, "domains.math.curriculum", "says nothing of which problems"],
+  ["nothing", {}, "domains.math.curriculum", "has no rule for choosing problems"],
   [
     "a window upside down",
     { window: [0.9, 0.1] },

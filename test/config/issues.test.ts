@@ -131,7 +131,7 @@ test.each<[string, object, Record<string, string>]>([
     { domains: { math: { weight: 1, source: "x", reward: { judge: { url: "localhost:1", model: "x" } } } } },
     {
       "domains.math.reward.judge.url":
-        'is "localhost:1"; it must be an http or https address without credentials (the key comes by apiKeyEnv)',
+        'is "localhost:1"; it must be an http or https address without credentials (apiKeyEnv names the variable with the key)',
     },
   ],
 ])("%s", (_, changes, expected) => {

@@ -7,7 +7,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
     "more chosen experts than there are",
     { "model.config.experts": { count: 4, chosen: 5 } },
     "model.config.experts.chosen",
-    "is 5, of 4 experts",
+    "is 5, but there are only 4 experts",
   ],
   [
     "no layer that attends",

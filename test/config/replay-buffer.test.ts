@@ -31,7 +31,7 @@ test.each([
     if (found === undefined) expect(make).not.toThrow();
     else {
       expect(make).toThrow(found);
-      expect(make).toThrow(`say "last:${needed}" or true`);
+      expect(make).toThrow(`set "last:${needed}" or true`);
     }
     expect(() => recipe({ share: 0.5, maxAge: 4 }, "last:4", 0)).not.toThrow();
   },

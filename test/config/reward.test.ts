@@ -73,7 +73,11 @@ test("one judge and several at once are refused", () => {
 });
 
 test.each([
-  ["beside no reward", { solvedAt: 0.5 }, "math has range or solvedAt, which read the numbers of a reward"],
+  [
+    "beside no reward",
+    { solvedAt: 0.5 },
+    "math has range or solvedAt, which apply to numbers that a reward returns",
+  ],
   ["of the verifier", { reward: "verifier", range: [0, 2] }, "math has range or solvedAt"],
   [
     "of a part",

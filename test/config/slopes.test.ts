@@ -57,7 +57,7 @@ test("a recorded recipe takes the function of the entry script, and refuses anot
 
 test.each([
   [{ kind: "custom" }, /objective\.slopes.*required with kind "custom"/],
-  [{ slopes: mine }, /objective\.slopes.*objective\.kind "gspo" never asks/],
+  [{ slopes: mine }, /objective\.slopes.*objective\.kind "gspo" calls no function/],
   [
     { kind: "custom", slopes: mine, correction: { kind: "tis", high: 2 } },
     /objective\.correction\.kind.*"tis"/,

@@ -38,12 +38,12 @@ test.each([
   [{ teacher: { ...teacher, endpoint } }, "a recipe has one teacher"],
   [
     { teacher: { endpoint, divergence: {} } },
-    "no log-probs of the whole vocabulary; give teacher.divergence.topK",
+    "no log-probs of the whole vocabulary; set teacher.divergence.topK",
   ],
   [{ teacher: { endpoint: { ...endpoint, api: "echo" }, divergence: { topK: 5 } } }, 'has the api "echo"'],
   [
     { teacher: { endpoint }, rollouts: { ...input.rollouts, temperature: 0.7 } },
-    "temperature 1, and rollouts.temperature is 0.7",
+    "temperature 1, but rollouts.temperature is 0.7",
   ],
 ] as const)("a recipe that cannot be is refused with the reason: %j", (rest, reason) => {
   expect(() => defineRecipe({ ...input, objective, ...rest } as RecipeInput)).toThrow(reason);

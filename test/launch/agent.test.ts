@@ -124,7 +124,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
       await using earlier = await Rendezvous.open(server.url, runId);
       await earlier.recipe(1, spellFields(new Map([...recipes[first]!, ["nodes", "2"]])));
       const refused = new RegExp(
-        `node ${1 - first}: its recipe is not another node's: model\\.path is "(a|b)", there "(?!\\1)[ab]"\\. Give all agents the same`,
+        `node ${1 - first}: its recipe differs from another node's: model\\.path is "(a|b)" here, "(?!\\1)[ab]" there\\. Give all agents the same`,
       );
       while (!said.some((line) => refused.test(line)))
         await new Promise((resolve) => setTimeout(resolve, 50));
@@ -152,7 +152,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
         say: (line) => words.push(line),
       });
     expect(await join(new Map([["model.path", '"a"']]), stop.signal)).toBe(78);
-    expect(words.at(-1)).toContain("hardware.processes.actors is not given, there 2.");
+    expect(words.at(-1)).toContain("hardware.processes.actors is not given here, 2 there.");
     expect(await join(RECIPE, AbortSignal.timeout(1000))).toBe(0); // the agent was told to leave
     await using there = await Rendezvous.open(server.url, runId);
     await expect(there.failure(1, AbortSignal.timeout(100))).resolves.toBeUndefined();
@@ -181,7 +181,7 @@ describe.skipIf(noRedis !== undefined)("two nodes", () => {
     expect(await agent(0, "job.0/0", "1")).toBe(75);
     expect(await agent(1, "job.0/0")).toBe(75);
     expect(said.at(-1)).toBe(
-      "node 1: the coordinator of this launch has ended before, and no other comes (75)",
+      "node 1: the coordinator of this launch has already ended, and no other will follow (75)",
     );
     const early = agent(1, "job.0/1");
     const first = agent(0, "job.0/1", "4", unseen);

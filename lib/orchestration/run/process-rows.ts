@@ -69,5 +69,5 @@ export class EndedProcesses {
 
 function endWords({ how, words }: ProcessEnd): string {
   const last = words.trim().split("\n").at(-1)!;
-  return last === "" ? how : `${how}; it said last: ${last}`;
+  return last === "" ? how : `${how}; it printed last: ${last}`;
 }

@@ -132,7 +132,7 @@ function checkFit(
 ): void {
   const { vocabulary, maxPositions, experts } = modelFacts(config);
   if (recipe.objective.router !== undefined && experts === 0)
-    throw unfit("objective.router is of mixtures of experts; the model has no experts, so leave it out");
+    throw unfit("objective.router is for mixtures of experts, but the model has no experts; leave it out");
   if (vocabulary < tokenizer.vocabularySize)
     throw unfit(`${vocabularyField} is ${vocabulary}, below the tokenizer's ${tokenizer.vocabularySize}`);
   const context = maxContext(recipe);

@@ -56,7 +56,7 @@ test("each end is told once, with the last line that was said", () => {
   expect(ends.of(row(1, ""))).toEqual(["actor.1 ended by SIGKILL"]);
   expect(ends.of(row(1, ""))).toEqual([]);
   expect(ends.of(row(2, "a\nHONE_ERR_IO  b\n"))).toEqual([
-    "actor.1 ended by SIGKILL; it said last: HONE_ERR_IO  b",
+    "actor.1 ended by SIGKILL; it printed last: HONE_ERR_IO  b",
   ]);
 });
 

@@ -85,7 +85,7 @@ describe("a new model", () => {
             objective: { router },
           },
         );
-      await expect(openModel(recipeOf({}))).rejects.toThrow(/objective.router is of mixtures of experts/);
+      await expect(openModel(recipeOf({}))).rejects.toThrow(/objective.router is for mixtures of experts/);
       await openModel(recipeOf({ experts: { count: 2, chosen: 1 } }));
     },
   );
