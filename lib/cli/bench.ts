@@ -43,7 +43,7 @@ export interface BenchOptions {
   readonly outputTokens: number;
   /** Lengths of the prompts with which prefill is measured, tokens. */
   readonly promptTokens: readonly number[];
-  /** Prompts of that length that are prefilled at once. */
+  /** Number of prompts that one prefill processes at once. */
   readonly promptSequences: readonly number[];
   /** r of the adapters on all linear layers in the part "lora". */
   readonly loraRank: number;
@@ -58,7 +58,10 @@ export interface BenchOptions {
 export interface BenchRow {
   readonly shape: string;
   readonly what: BenchPart;
-  /** Tokens of a prompt, decoding sequences, or packed tokens. */
+  /**
+   * Size of the measurement: tokens of a prompt (prefill), number of sequences (decoding), or packed tokens
+   * (training).
+   */
   readonly size: number;
   /** Only for prefill: number of prompts at once. */
   readonly sequences?: number;

@@ -280,7 +280,10 @@ export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise
 
 const RIGHT: Verdict = { status: "correct", score: 1, reason: "taken for right in a dry run" };
 
-/** Halves a full score: a custom reward may accept the output of random weights, for instance a short answer. */
+/**
+ * Halves a full score, since a dry run needs groups with unequal scores and a custom reward may accept every output
+ * of random weights.
+ */
 const belowFull = (verdict: Verdict): Verdict =>
   verdict.status !== "unscored" && verdict.score >= 1
     ? { status: "partial", score: 0.5, reason: "taken for half right in a dry run" }

@@ -63,7 +63,7 @@ export async function generate(request: GenerateRequest, say: (piece: string) =>
   for await (const token of generateTokens(model, prompt, options)) {
     ids.push(token.id);
     logprobs.push(token.logprob);
-    // A vocabulary may have holes.
+    // A vocabulary may have ids without a token.
     if (tokenizer.nameOf(token.id) !== undefined) add(stream.push(token.id));
     finish = token.finish ?? finish;
   }

@@ -57,7 +57,7 @@ function readLimits(): string {
   }
 }
 
-/** Undefined if it is unlimited or unknown. */
+/** Returns the soft limit of that name; undefined if there is no limit or it is unknown. */
 function limitOf(name: string): number | undefined {
   const limit = new RegExp(`^${name} +(\\d+)`, "m").exec(limits)?.[1];
   return limit === undefined ? undefined : Number(limit);

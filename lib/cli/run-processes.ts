@@ -33,7 +33,7 @@ export async function processesOf(
   await before?.();
   const { openAgents, openProcesses, usableMetricsPlace } = await import("../fleet/index.ts");
   const metrics = process.env["HONE_METRICS"];
-  if (metrics) await usableMetricsPlace(metrics); // every process would fail on it, after every restart
+  if (metrics) await usableMetricsPlace(metrics); // otherwise every process would fail on a bad address, after every restart
   const core = await nativeCore();
   const weights = hardware?.weights === undefined ? {} : { weights: hardware.weights };
   if (agents === undefined) {

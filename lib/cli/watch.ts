@@ -121,7 +121,7 @@ function readAddress(path: string): { readonly port: number; readonly token: str
   }
 }
 
-/** Identity of a file: a copy has another. */
+/** Identity of a file; a copy of the file has a different one. */
 const identityOf = ({ dev, ino }: BigIntStats): string => `${dev} ${ino}`;
 
 function writeAddress(path: string, { port, token }: LiveServer): void {

@@ -7,7 +7,7 @@ export const F32_LARGE = 1e38;
 /** Close to 1, and below 1 also in f32. */
 const BELOW_ONE = 0.9999999;
 export const INT32 = 2 ** 31 - 1;
-/** Node's timers take no longer delay. */
+/** The longest delay that Node's timers accept. */
 export const LONGEST_TIMER_MS = INT32;
 
 export const positive = (most = F32_LARGE) => z.number().min(F32_SMALL).max(most);

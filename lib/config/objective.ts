@@ -93,7 +93,7 @@ export const objectiveSchema = z
      */
     entropyControl: z
       .strictObject({
-        /** Nats. */
+        /** Target entropy, in nats. */
         target: positive(),
         delta: positive().default(5e-3),
         min: orOff().default(0),
@@ -161,7 +161,7 @@ interface ObjectiveCheck {
   readonly rule: (recipe: { readonly objective: Objective }) => string | undefined;
 }
 
-/** Rules between its fields (cross-checks.ts). */
+/** Rules between the fields of an objective (cross-checks.ts). */
 export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
   {
     paths: ["objective.clipHigh", "objective.clipLow"],

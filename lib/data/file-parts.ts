@@ -35,7 +35,7 @@ const MORE_BYTES = 1 << 16;
 
 /** Thrown if the last line of a part exceeds the size limit of a line. */
 export class LongLine extends Error {
-  /** Lines of the part before it. */
+  /** Number of lines in the part before the long one. */
   readonly lines: number;
 
   constructor(lines: number) {

@@ -43,7 +43,7 @@ export class EpisodeDemonstrator {
   constructor(options: DemonstratorOptions) {
     this.#options = options;
     this.#turns = options.format.turns();
-    setMaxListeners(0, options.closing); // every call of an environment listens
+    setMaxListeners(0, options.closing); // every call of an environment adds a listener
   }
 
   /**

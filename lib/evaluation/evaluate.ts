@@ -247,7 +247,7 @@ async function playAll(
   { play, problem }: { readonly play: Play; readonly problem: Problem },
 ): Promise<Answer[]> {
   const turns = format.turns();
-  setMaxListeners(0, signal); // every call of an environment listens
+  setMaxListeners(0, signal); // every call of an environment adds a listener
   const { maxTokens } = request;
   const firsts = await generations.generate({ ...request, maxTokens: turnBudget(play, maxTokens) });
   const played = firsts.map((first) => {

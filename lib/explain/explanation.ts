@@ -117,11 +117,11 @@ export interface ExplainedPenalty {
   /** L and B, tokens; P ramps from L − B on. */
   readonly maxOutputTokens: number;
   readonly bufferTokens?: number;
-  /** P. */
+  /** P, the length penalty, in [-1, 0]. */
   readonly penalty: number;
-  /** λ. */
+  /** λ, the factor of P. */
   readonly scale: number;
-  /** The case of λ's definition. */
+  /** Which case of λ's definition applied. */
   readonly why: "none" | "lp" | "cut" | "correct" | "not correct";
 }
 
@@ -184,6 +184,6 @@ export interface ExplainedToken {
   readonly coefficient: number;
   readonly policySlope: number;
   readonly klSlope: number;
-  /** ∂loss/∂entropy. */
+  /** ∂loss/∂entropy of this token. */
   readonly entropyCoefficient: number;
 }

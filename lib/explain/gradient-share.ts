@@ -4,7 +4,9 @@ import { type RecomputedStep, responseOf, sampledPositions } from "./recomputed-
 
 /** Contribution of a part of the step (g_x) to the step's gradient g, before clipping. */
 export interface GradientPart {
-  /** |g_x|. */
+  /**
+   * |g_x|, the norm of the part's gradient.
+   */
   readonly norm: number;
   /** <g_x, g> / (|g_x| |g|). */
   readonly cosine: number;

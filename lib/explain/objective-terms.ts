@@ -179,7 +179,7 @@ function binaryKl(was: number, now: number): number {
   return Math.exp(was) * (was - now) + (othersWere > 0 ? othersWere * Math.log(othersWere / others) : 0);
 }
 
-/** A token as a mask of probability gaps sees it. */
+/** Facts about a token that a mask of probability gaps (DPPO) needs. */
 interface SampledToken {
   readonly was: number;
   readonly now: number;

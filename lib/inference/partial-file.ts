@@ -127,7 +127,7 @@ export class PartialFile {
     return true;
   }
 
-  /** Leaves what has arrived for the next attempt. */
+  /** Keeps the downloaded bytes for the next attempt. */
   async close(): Promise<void> {
     await this.#handle.close();
     if (this.#position === 0) await rm(this.#path, { force: true });

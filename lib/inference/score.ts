@@ -10,7 +10,7 @@ export interface SequenceScore {
 }
 
 export interface ScoreOptions {
-  /** > 0. */
+  /** Sampling temperature, > 0. */
   readonly temperature: number;
   /** Size of the model's vocabulary. Tokens. */
   readonly vocabulary: number;

@@ -28,7 +28,7 @@ const GRACE_MS = 200;
 const MOST_BODY_BYTES = 10_000;
 /** Each page holds a connection, and some more while it loads; bounded so that a client cannot use up the run's descriptors. */
 const MOST_CONNECTIONS = 128;
-/** Time for a request to arrive. */
+/** Time limit for a request to arrive completely. */
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 1_000;
 /** Time without progress after which an answer, or a stream, that the client does not read is closed. */

@@ -1,6 +1,9 @@
 import { trim } from "./text.ts";
 
-/** Python refuses to convert longer ones: the time grows with the square of the length. */
+/**
+ * Most digits of an integer: Python refuses to convert longer ones, because the time grows with the square of the
+ * length.
+ */
 const MAX_DIGITS = 4300;
 const INT = /^[+-]?\d+(?:_\d+)*$/;
 const FLOAT = /^[+-]?(?:\d+(?:_\d+)*\.?|(?:\d+(?:_\d+)*)?\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?$/;

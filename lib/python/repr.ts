@@ -1,6 +1,6 @@
 import { readString } from "./tokens.ts";
 
-/** Deeper than any constraint nests. */
+/** Largest nesting depth that is read; no constraint nests as deep. */
 const MAX_DEPTH = 50;
 const MAX_CHARS = 1 << 20;
 

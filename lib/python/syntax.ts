@@ -17,7 +17,7 @@ export interface Expression {
 }
 
 export interface Fault {
-  /** Short, for a verdict's reason. */
+  /** A short description of the fault, for a verdict's reason. */
   readonly fault: string;
 }
 

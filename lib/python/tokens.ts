@@ -5,7 +5,10 @@ const INTEGER =
 const POINT_FLOAT = /^(?:[0-9](?:_?[0-9])*)?\.[0-9](?:_?[0-9])*(?:[eE][+-]?[0-9](?:_?[0-9])*)?$/;
 const EXPONENT_FLOAT = /^[0-9](?:_?[0-9])*\.?[eE][+-]?[0-9](?:_?[0-9])*$/;
 const DIGITS_AND_POINT = /^[0-9](?:_?[0-9])*\.?$/;
-/** Python refuses to convert longer ones from decimal: the time grows with the square of the length. */
+/**
+ * Most digits of a decimal integer: Python refuses to convert longer ones, because the time grows with the square of
+ * the length.
+ */
 const MAX_DECIMAL_DIGITS = 4300;
 
 /** The value of an unsigned number as Python spells it, or undefined: `007`, `1__0`, a decimal int of over 4,300 digits. */

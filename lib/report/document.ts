@@ -2,7 +2,7 @@ import { Html, html } from "./html.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 import type { PlainTable } from "./table-formats.ts";
 
-// A page that may load nothing shows that it needs nothing.
+// A content security policy that forbids loading proves that the page needs no other file.
 const POLICY = new Html(
   "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:",
 );

@@ -154,7 +154,7 @@ function axesOf(figure: Figure, x: Scale, y: Scale): Html {
 <text x="${middle}" y="${PLOT.bottom + 34}" text-anchor="middle">${figure.x.label}</text>`;
 }
 
-/** Bands that lie over each other must let the lines through. */
+/** Opacity of the bands: more bands are more transparent, so that lines behind overlapping bands stay visible. */
 const bandOpacity = (lines: readonly FigureLine[]): string =>
   (0.32 / (1 + lines.filter(({ band }) => band !== undefined).length)).toFixed(2);
 

@@ -21,7 +21,7 @@ export class LiveFrame {
     // A line that fills the last column leaves some cursors in the next row; a frame as high as the screen scrolls.
     const rows = Math.max(1, rowsOf(this.#terminal) - 1);
     const lines = render(Math.max(1, this.columns - 1)).slice(0, rows);
-    // One write, or a slow terminal shows half a frame.
+    // Writes a frame by one call, since a slow terminal would otherwise show half of it.
     const frame = lines.map((line) => `${line}\u001b[K\n`).join("");
     this.#terminal.write(`${this.#up()}${frame}\u001b[J`);
     this.#drawn = lines.map(width);

@@ -14,7 +14,7 @@ import {
 import { runningMeans } from "./running-means.ts";
 import type { RunSummary } from "./summary.ts";
 
-/** More points than a chart has pixels. */
+/** Most points of a metric that are kept: more than a chart has pixels. */
 const MOST_POINTS = 2000;
 
 /**

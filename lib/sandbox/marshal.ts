@@ -21,9 +21,9 @@ const CODE = {
   end: "0",
 } as const;
 
-/** More than any JSON that is read, with room for the job around it. */
+/** Largest nesting depth: more than any JSON that is read has, with room for the job that contains it. */
 const MAX_DEPTH = 600;
-/** A million bits: more would cost seconds to compare. */
+/** Largest integer, a million bits: comparing longer ones would take seconds. */
 const MAX_INT_BYTES = 1 << 17;
 const DIGIT_BITS = 15n;
 

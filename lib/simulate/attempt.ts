@@ -21,7 +21,7 @@ export class Attempt {
   readonly number: number;
   /** Ascending in order of submission. */
   readonly order: number;
-  /** Tokens it will have. */
+  /** Number of tokens that the answer will have. */
   readonly length: number;
   /** Number of its tokens, while it is not running. */
   done = 0;
@@ -62,7 +62,7 @@ export class Attempt {
     return this.length - (this.endStep - progress.steps);
   }
 
-  /** Loses all its tokens. */
+  /** Restarts the answer without its tokens. */
   startAgain(): void {
     this.done = 0;
     this.firstVersion = -1;

@@ -18,7 +18,7 @@ export class DecodeProgress {
   steps = 0;
   /** The time at which `steps` were done; in the future during a pause. */
   time = 0;
-  /** B and C. */
+  /** B running sequences, and C tokens of keys and values in the cache. */
   batch = 0;
   context = 0;
   /** Sum over steps of the weight version they sampled with. */

@@ -31,7 +31,7 @@ export function checkCount(what: string, value: number, least = 0): void {
   if (!Number.isSafeInteger(value) || value < least) refuse(what, value, `an integer >= ${least}`);
 }
 
-/** Checks a time in milliseconds; a store cannot keep Infinity. */
+/** Checks a time in milliseconds; it must be finite, since a store cannot keep Infinity. */
 export function checkMs(what: string, ms: number): void {
   if (!(ms >= 0 && ms <= LONGEST_MS)) refuse(what, ms, "milliseconds from 0 to 2^40");
 }

@@ -83,7 +83,7 @@ export class EngineAnswerer implements Answerer {
     this.#options = options;
     const { chat = {} } = options;
     this.#format = chatFormat(folder, openTokenizer(folder), { ...chat, clock: CLOCK });
-    setMaxListeners(0, this.#closing.signal); // every call of an environment listens
+    setMaxListeners(0, this.#closing.signal); // every call of an environment adds a listener
     this.width = options.maxRunning * (1 + WAITING);
     this.identity = identityOf(folder, options, this.#format);
   }

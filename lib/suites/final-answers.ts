@@ -11,7 +11,7 @@ const LONGEST = 1000;
 /** Differences of notation alone: space, sizes of brackets, dollars, thousands, kinds of fractions. */
 const NOISE = /\s+|\\[,;:! ]|\\(?:left|right|displaystyle)(?![a-z])|\$|(?<=\d),(?=\d{3}(?!\d))/g;
 
-/** The content of the last box behind the thought. */
+/** The content of the last `\boxed{}` after the thought. */
 export function boxedAnswer(completion: string): string | undefined {
   const tail = lastBox(finalResponse(completion));
   const box = tail.status === "found" ? boxContent(tail.text) : undefined;

@@ -16,7 +16,7 @@ export interface PlannedCell extends Cell {
   readonly recipe: Recipe;
 }
 
-/** A grid with more cells is a mistake, not a plan. */
+/** Most cells of a grid; a larger grid is taken for a mistake. */
 const MOST_CELLS = 4096;
 const MOST_SLUG = 60;
 

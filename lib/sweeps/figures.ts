@@ -60,7 +60,7 @@ function overlaid(cells: readonly CellResult[], plan: CurvePlan): Figure[] {
   return [{ title, note: `${plan.note}${smoothed} ${BAND}`, x: STEP, y: { label: "", percent }, lines }];
 }
 
-/** A constant metric is not worth a figure. */
+/** True if a metric varies: a constant metric gets no figure. */
 const varies = ({ points }: FigureLine): boolean => points.some(([, value]) => value !== points[0]![1]);
 
 function lineOf(cell: CellResult, metric: string, label: string, hue: number, smooth: boolean): FigureLine[] {

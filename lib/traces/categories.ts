@@ -19,7 +19,10 @@ export const NON_LINEAR: ReadonlySet<Category> = new Set<Category>([
   "backward chaining",
 ]);
 
-/** Meaning of each, as in prompts and docs/how-to/traces.md. Source: Apriel-Reasoner, appendix on traces, reworded. */
+/**
+ * Meaning of each category, as in prompts and docs/how-to/traces.md. Source: Apriel-Reasoner, appendix on traces,
+ * reworded.
+ */
 export const DEFINITIONS: Readonly<Record<Category, string>> = {
   "problem setup":
     "reads the task and brings it into a form to work on: says what is given and wanted, names variables, converts units or notation; no solving yet",

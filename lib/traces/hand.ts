@@ -21,7 +21,7 @@ const lineSchema = z.object({
   steps: z
     .array(
       z.object({
-        /** Text between it and the previous step: white space, thinking marks. */
+        /** Text between this step and the previous one: white space, thinking marks. */
         before: z.string().default("\n\n"),
         text: z.string().min(1),
         category: z.enum(CATEGORIES),

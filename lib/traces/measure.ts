@@ -106,7 +106,7 @@ function lengthsOf({ steps, trace }: ReadTrace, length: number): number[] {
   return steps.map(({ from, to }) => (length * (to - from)) / Math.max(1, trace.text.length));
 }
 
-/** Unclassified steps are in neither sum. */
+/** Unclassified steps are counted in neither part nor whole. */
 const shareTerms =
   (weighOf: (read: ReadTrace) => readonly number[], counts: (category: Category) => boolean): Terms =>
   (read) => {

@@ -6,7 +6,7 @@ const TURN =
 /** Matches beginnings of lines that begin a step. */
 const LINE_TURN =
   /^(?:so\b|thus\b|hence\b|therefore\b|now\b|next\b|then\b|first\b|second\b|finally\b|also\b|but\b|okay\b|alright\b|step \d|case \d|\(?\d{1,2}[.)]\s|[-*•]\s)/i;
-/** Shorter pieces are no step of their own, in characters: "Okay.", "Hmm." */
+/** Smallest length of a step in characters; shorter pieces belong to a neighbouring step: "Okay.", "Hmm." */
 const SHORTEST = 12;
 
 interface Span {

@@ -9,7 +9,7 @@ const MOST_BYTES_AT_ONCE = 1 << 20;
 
 /** A tracker's progress, over all sessions. */
 export interface Delivered {
-  /** Entries it took. */
+  /** Entries that the tracker accepted. */
   readonly sent: number;
   /** Entries that it refused permanently, kept in `<tracker>.refused.jsonl`. */
   readonly refused: number;

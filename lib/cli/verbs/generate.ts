@@ -43,7 +43,7 @@ async function generateVerbAction(flags: Flags): Promise<number> {
     ...(flags.device !== undefined && { device: deviceOf(flags.device, "--device") }),
     ...(flags.weights !== undefined && { weights: flags.weights }),
     chat: chatOf(flags.model),
-    directory: await modelFolder(flags.model), // last: it may download
+    directory: await modelFolder(flags.model), // the last field, because this may download a model
   };
   const say = flags.json ? () => {} : (piece: string) => void process.stdout.write(piece);
   const { text, ...facts } = await generate(request, say);

@@ -37,7 +37,7 @@ export interface CodeReference extends CodeTests {
   readonly judgeOutput?: OutputJudge;
 }
 
-/** A share of 1 passes. Rejects if it cannot judge. */
+/** Returns the share of the test that is solved: 1 passes. Rejects if the output cannot be judged. */
 export type OutputJudge = (
   output: string,
   index: number,

@@ -7,7 +7,7 @@ import type { CodeTest } from "./test-cases.ts";
 
 /** Exit statuses of a checker. Source: MikeMirzayanov/testlib, testlib.h. */
 const OK = 0;
-/** Wrong answer, presentation error, something behind the answer, an unexpected end. */
+/** Exit statuses for a wrong answer, a presentation error, text after the answer, and an unexpected end. */
 const WRONG: ReadonlySet<number> = new Set([1, 2, 4, 8]);
 const FAILED = 3;
 const POINTS = 7;

@@ -20,7 +20,7 @@ const referenceSchema = z.object({
 export interface FunctionCallingReference {
   readonly entry: Entry;
   readonly rules: Rules;
-  /** Undefined: detected from the response's tags. */
+  /** Syntax in which the calls are written; if undefined, it is detected from the response's tags. */
   readonly dialect: Dialect | undefined;
 }
 

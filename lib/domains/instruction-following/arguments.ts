@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { isWordless } from "../blank.ts";
 
-/** A number of things; rows may ask for zero. */
+/** A required count; rows may ask for zero. */
 export const amount = z.int().nonnegative();
 /** A count or 1-based position; the published checkers treat zero as "not given". */
 export const ordinal = z.int().positive();
-/** Text with something in it. */
+/** A text that is not blank. */
 export const phrase = z.string().refine((text) => text.trim() !== "", "must not be blank");
 /** A phrase without the surrounding white space that some rows have. */
 export const trimmed = phrase.transform((text) => text.trim());

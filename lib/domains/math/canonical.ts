@@ -193,7 +193,7 @@ function logarithmForm(value: Rational, field: FractionField): Fraction {
   return field.of(result);
 }
 
-/** Trial division costs as much as the number is long. */
+/** The cost of trial division grows with the length of the number. */
 function factored(n: bigint, ring: PolynomialRing): ReadonlyMap<bigint, number> {
   ring.spend(n < 1_000_000n ? 20 : 300 + q.bitLength(n));
   return q.factor(n);

@@ -1,9 +1,9 @@
 /** An option's letter with its value: "(C) 12", "\text{(C) }12", "C. 12". */
 export interface Labelled {
   readonly letter: string;
-  /** Empty if the answer is only the letter. */
+  /** The option's value; empty if the answer is only the letter. */
   readonly rest: string;
-  /** True if it cannot be a product of names: written as a text, or followed by a mark. */
+  /** True if the label cannot be a product of names, because it is written as a text or followed by a mark. */
   readonly isSure: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface DomainSamplerState {
 export class DomainSampler {
   readonly #domains: readonly DomainName[];
   readonly #weights: readonly number[];
-  /** n_d by domain, and N. */
+  /** Completed rollouts: by domain (n_d), and in all (N). */
   readonly #completed: number[];
   #total = 0;
   readonly #random: CounterRandom;
@@ -74,7 +74,7 @@ export class DomainSampler {
     this.#next = undefined;
   }
 
-  /** p_d of the next pick; sums to 1. */
+  /** Probabilities p_d of the next pick by domain; they sum to 1. */
   probabilities(): Map<DomainName, number> {
     return this.#byDomain(this.#probabilities());
   }

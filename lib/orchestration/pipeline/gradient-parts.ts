@@ -13,7 +13,7 @@ export function gradientsAreDue({ metrics: { gradients } }: Recipe, step: number
 
 /** The parts of a batch: a domain's groups, whole or in two halves. */
 export interface BatchParts {
-  /** [S] */
+  /** [S] index of the part to which each sequence belongs. */
   readonly partOf: Int32Array;
   readonly parts: GradientFacts["parts"];
 }

@@ -83,7 +83,7 @@ export class VerifierPool implements AsyncDisposable {
     for (const [name, url] of Object.entries(options.modules ?? {})) add(name, { moduleUrl: String(url) });
     for (const name of Object.keys(options.limits ?? {})) this.#of(name);
     const verify = this.#verifyGroup.bind(this);
-    setMaxListeners(0, this.#closed.signal); // every call of a reward listens
+    setMaxListeners(0, this.#closed.signal); // every call of a reward adds a listener
     for (const plan of options.rewards ?? [])
       for (const [name, judge] of openReward(plan, {
         workers: shared,

@@ -109,7 +109,7 @@ export class RedisDriver implements Driver {
     this.#isClosed = true;
     this.#commands.disconnect();
     this.#news.disconnect();
-    for (const end of this.#ends) end(new Error("the store was closed before an answer came")); // ioredis keeps commands of a lost connection
+    for (const end of this.#ends) end(new Error("the store was closed before an answer came")); // otherwise ioredis would keep commands of a lost connection pending
   }
 
   async #script(name: OperationName, args: readonly Argument[]): Promise<Reply> {

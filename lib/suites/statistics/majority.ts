@@ -86,7 +86,7 @@ function chances(n: number, k: number): Chance {
   const logs = new Float64Array(n + 1);
   for (let i = 1; i <= n; i++) logs[i] = logs[i - 1]! + Math.log(i);
   const [drawnLog, leftLog] = [Math.log(k / n), Math.log1p(-k / n)];
-  /** Drawing nothing is certain, even from something impossible. */
+  /** count * log, where 0 times -Infinity is 0: drawing 0 completions has probability 1. */
   const times = (count: number, log: number) => (count === 0 ? 0 : count * log);
   return (count, drawn) => {
     if (drawn < 0 || drawn > count) return 0;

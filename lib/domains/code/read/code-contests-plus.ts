@@ -21,7 +21,7 @@ const rowSchema = z.object({
   test_cases: z.array(z.object({ input: z.string(), output: z.string() })),
   correct_submissions: z.array(z.object({ code: z.string(), language: z.string() })).nullish(),
 });
-/** Solutions tried as gold answers of a row. */
+/** Number of a row's solutions that are tried as gold answers. */
 const MAX_SOLUTIONS = 3;
 
 /**

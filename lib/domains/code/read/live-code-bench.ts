@@ -31,7 +31,7 @@ const rowSchema = z.object({
 });
 const metadataSchema = z.object({ func_name: z.string().min(1) });
 const LEVELS = ["easy", "medium", "hard"];
-/** Private tests unpack to no more than this. */
+/** Largest size of unpacked private tests. */
 const MAX_TEST_BYTES = 1 << 30;
 
 const PLAIN =
@@ -105,7 +105,8 @@ function unpack(packed: string): string | undefined {
     const pickle = inflateSync(Buffer.from(packed, "base64"), { maxOutputLength: MAX_TEST_BYTES });
     return unpickleString(pickle);
   } catch (error) {
-    // Errors of zlib (by code), of UTF-8 (TypeError) and of the pickle are faults of the row; anything else is ours.
+    // Errors of zlib (by code), of UTF-8 (TypeError) and of the pickle are faults of the row; any other error is a
+    // fault of this program.
     const known = HoneError.is(error) || error instanceof TypeError || "code" in (error as object);
     if (known) return undefined;
     throw error;

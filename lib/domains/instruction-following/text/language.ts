@@ -11,7 +11,7 @@ const MAX_CHARS = 10_000;
 const MAX_SOURCE_CHARS = 100_000;
 const TRIALS = 7;
 const MAX_DRAWS = 1000;
-/** A trial ends at this posterior; a language needs at least the second one to be reported. */
+/** A trial ends when a language's posterior exceeds CERTAIN; languages below LEAST are not reported. */
 const CERTAIN = 0.99999;
 const LEAST = 0.1;
 /** Additive smoothing, drawn once per trial: mean and standard deviation, in units of 1 / BASE_FREQUENCY. */
@@ -46,7 +46,7 @@ interface Profile {
 interface Languages {
   /** Profiles by language code. */
   readonly profiles: Readonly<Record<string, Profile>>;
-  /** Han characters of one class each. */
+  /** Each entry has the Han characters of one class. */
   readonly han: Readonly<Record<string, string>>;
 }
 

@@ -32,7 +32,7 @@ const CLOSING_QUOTES: readonly Rewrite[] = [
   [/([^' ])('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) /g, "$1 $2 "],
 ];
 
-/** Words that are two: "cannot", "gonna". The white space around them is single by now. */
+/** Words that become two tokens: "cannot", "gonna". The white space around them is single by now. */
 const TWO_IN_ONE: readonly Rewrite[] = [
   ...["can|not", "d|'ye", "gim|me", "gon|na", "got|ta", "lem|me", "more|'n"].map((pair): Rewrite => {
     const [left, right] = pair.split("|");

@@ -47,7 +47,7 @@ export class Domains {
 }
 
 export interface Constraint {
-  /** The variables whose change triggers it. */
+  /** The variables whose change triggers the constraint. */
   readonly variables: readonly number[];
   /** Removes values that no solution has; false when there is no solution. */
   prune(domains: Domains): boolean;

@@ -102,7 +102,7 @@ class Reader<T> {
     return value;
   }
 
-  /** A sign binds less than a power: -2**2 is -4, and 2**-1 is a half. */
+  /** A sign binds less tightly than a power: -2**2 is -4, and 2**-1 is a half. */
   #signed(): T {
     if (++this.#depth > MAX_DEPTH) throw new NotArithmetic("too deep");
     const sign = this.#take(/[+-]/y);

@@ -22,7 +22,10 @@ export function futoshikiModel(n: number, given: readonly number[], signs: reado
   return { ...model, domains: model.domains.map((all, cell) => (given[cell] ? bit(given[cell]) : all)) };
 }
 
-/** Latin squares with inequality signs and one solution. Every row has a blank: some readers count rows by them. */
+/**
+ * Latin squares with inequality signs and one solution. Every row has a blank, because some readers of answers count
+ * rows by their blanks.
+ */
 export const futoshiki: PuzzleGenerator = {
   task: "futoshiki",
   measure: "blank cells",
