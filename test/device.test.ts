@@ -1,5 +1,5 @@
-// The device is the one named, else HONE_DEVICE's, else the CPU.
-// Mutants tried, all killed: an empty HONE_DEVICE counts as a name; any name is accepted; HONE_DEVICE is ignored.
+// The device is the one named, else HONE_DEVICE's, else the CPU. Deliberate faults (mutants) that these tests detect:
+// an empty HONE_DEVICE counts as a name; any name is accepted; HONE_DEVICE is ignored.
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DEVICES, defaultDevice, deviceOf } from "../lib/device.ts";
 

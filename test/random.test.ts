@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import { CounterRandom, philox4x32, u53, type Words4 } from "../lib/random.ts";
 import { golden } from "./fixtures/goldens.ts";
 
-// Mutants tried: multiplyHigh without the cross carry; the key changes before the round; words 0 and 2 of the counter
-// are swapped; u53 uses >> instead of >>> (negative draws). Each fails the golden vectors or the 64-bit check.
+// Deliberate faults (mutants) that these tests detect: multiplyHigh without the cross carry; the key changes before
+// the round; words 0 and 2 of the counter are swapped; u53 uses >> instead of >>> (negative draws). Each fails the
+// golden vectors or the 64-bit check.
 
 interface PhiloxCases {
   readonly vectors: readonly {

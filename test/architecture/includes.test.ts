@@ -1,6 +1,7 @@
-// Each C++ file includes the standard headers it uses, directly or through a file of this repository. Other compilers,
-// and builds without the CUDA shim, include other headers indirectly. Mutants tried, all killed: removing <algorithm>
-// from optimizer.test.cc, <map> from cublaslt.cc, <functional> from tma.test.cu.
+// Each C++ file includes the standard headers it uses, directly or through a file of this repository. Other
+// compilers, and builds without the CUDA shim, include other headers indirectly. Deliberate faults (mutants) that
+// these tests detect: removing <algorithm> from optimizer.test.cc, <map> from cublaslt.cc, <functional> from
+// tma.test.cu.
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, test } from "vitest";

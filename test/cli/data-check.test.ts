@@ -1,5 +1,5 @@
-// Mutants tried, all killed: a row counts as rejected if any of its forms is rejected; drops are also written for
-// accepted rows.
+// Deliberate faults (mutants) that these tests detect: a row counts as rejected if any of its forms is rejected;
+// drops are also written for accepted rows.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: rows left are counted before the filter; usable rows omit the held-out rows; the paper's
-// number is taken from another kind; a missing file counts as 0.
+// Deliberate faults (mutants) that these tests detect: rows left are counted before the filter; usable rows omit the
+// held-out rows; the paper's number is taken from another kind; a missing file counts as 0.
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import {

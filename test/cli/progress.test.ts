@@ -1,4 +1,4 @@
-// Mutants tried: breaking each of the printer's rules in turn makes a test below fail.
+// Deliberate faults (mutants) that these tests detect: each of the printer's rules broken in turn.
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { progress, whileWaiting, withProgress } from "../../lib/cli/progress.ts";

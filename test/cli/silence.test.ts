@@ -1,4 +1,5 @@
-// Mutants tried, all killed: a line every second, a line after progress, silence during an evaluation.
+// Deliberate faults (mutants) that these tests detect: a line every second, a line after progress, silence during an
+// evaluation.
 import { expect, onTestFinished, test } from "vitest";
 import { Silence } from "../../lib/cli/silence.ts";
 

@@ -1,4 +1,5 @@
-// Mutants tried: batches are awaited out of order, blank lines count as cases, line numbers skip blank lines.
+// Deliberate faults (mutants) that these tests detect: batches are awaited out of order, blank lines count as cases,
+// line numbers skip blank lines.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: a warm-up of 50 steps whatever the run's length; a default that replaces the recipe's
-// value.
+// Deliberate faults (mutants) that these tests detect: a warm-up of 50 steps whatever the run's length; a default
+// that replaces the recipe's value.
 import { expect, test } from "vitest";
 import { defineRecipe, type RecipeInput } from "../../lib/config/index.ts";
 import { minimal } from "./recipes.ts";

@@ -1,5 +1,5 @@
-// Mutants tried: an override loses functions, all functions have one hash, white space changes the hash, a function
-// elsewhere in a recipe is accepted.
+// Deliberate faults (mutants) that these tests detect: an override loses functions, all functions have one hash,
+// white space changes the hash, a function elsewhere in a recipe is accepted.
 import { expect, test } from "vitest";
 import { defineRecipe, overrideRecipe, recipeInput, rewardFunctions } from "../../lib/config/index.ts";
 import { changed, issuesOf } from "./recipes.ts";

@@ -8,7 +8,8 @@ import { openProblemSource, rowMapOf } from "../../lib/domains/index.ts";
 import { fileHash } from "../../lib/trust.ts";
 import { minimal } from "./recipes.ts";
 
-// Mutants tried: an override loses functions, the maps of sets are ignored, a module has no hash.
+// Deliberate faults (mutants) that these tests detect: an override loses functions, the maps of sets are ignored, a
+// module has no hash.
 
 const folder = mkdtempSync(join(tmpdir(), "hone-row-maps-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
-// Mutants tried: only the first test runs; the answer is searched in the printed output; the first fenced block is
-// taken.
+// Deliberate faults (mutants) that these tests detect: only the first test runs; the answer is searched in the
+// printed output; the first fenced block is taken.
 import { expect, test } from "vitest";
 import { code } from "../../lib/domains/code/verify.ts";
 import { sandboxChoice } from "../../lib/sandbox/index.ts";

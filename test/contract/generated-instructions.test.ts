@@ -1,5 +1,5 @@
-// Mutants tried: strict skips its rule against wordless answers; elements are counted as the original checkers do, each
-// for one constraint after the other.
+// Deliberate faults (mutants) that these tests detect: strict skips its rule against wordless answers; elements are
+// counted as the original checkers do, each for one constraint after the other.
 import { expect, test } from "vitest";
 import { instructionFollowing } from "../../lib/domains/instruction-following/verify.ts";
 import { GENERATED_IDS, type GeneratedCase, generatedCases } from "../fixtures/instructions/cases.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: of several boxes joined by "or" the last is taken; text around a box's answer is ignored.
+// Deliberate faults (mutants) that these tests detect: of several boxes joined by "or" the last is taken; text around
+// a box's answer is ignored.
 import { expect, test } from "vitest";
 import { PUZZLES } from "../../lib/domains/logic/puzzles.ts";
 import { logic } from "../../lib/domains/logic/verify.ts";

@@ -1,5 +1,6 @@
-// Mutants tried: only the first line after "Answer:" is read; end tokens stay in; only the last box is read; qualifiers
-// of the unknown are dropped; "k in N" is read as "k in Z"; an option's letter is not replaced by its text.
+// Deliberate faults (mutants) that these tests detect: only the first line after "Answer:" is read; end tokens stay
+// in; only the last box is read; qualifiers of the unknown are dropped; "k in N" is read as "k in Z"; an option's
+// letter is not replaced by its text.
 import { expect, test } from "vitest";
 import { math } from "../../lib/domains/math/verify.ts";
 import { Dice } from "../fixtures/math-dice.ts";

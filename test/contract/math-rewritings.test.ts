@@ -1,7 +1,8 @@
 // Accepts right answers in every spelling, and refuses wrong ones in any formatting. Rules and answers are drawn from
-// seeds; `npm run test:all` judges ten times as many. Mutants tried: a period, a font or a colour stays in; single
-// letters count as units; units of two kinds are equal; bases are dropped; decimals are compared to six places;
-// ellipses are dropped; 3:4:5 is read as a quotient; small and capital letters are equal.
+// seeds; `npm run test:all` judges ten times as many. Deliberate faults (mutants) that these tests detect: a period,
+// a font or a colour stays in; single letters count as units; units of two kinds are equal; bases are dropped;
+// decimals are compared to six places; ellipses are dropped; 3:4:5 is read as a quotient; small and capital letters
+// are equal.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";

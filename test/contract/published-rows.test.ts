@@ -6,8 +6,8 @@ import type { DatasetSpec } from "../../lib/domains/index.ts";
 import { KNOWN_MAPS } from "../../lib/domains/row-maps.ts";
 import { filterRows, writeRows } from "../data/filtered.ts";
 
-// Mutants tried: a set's map drops the reference; the published kind is tried after the user's own; Tülu's functions
-// are read as answers.
+// Deliberate faults (mutants) that these tests detect: a set's map drops the reference; the published kind is tried
+// after the user's own; Tülu's functions are read as answers.
 
 const user = (content: string) => [{ role: "user", content }];
 const json = JSON.stringify;

@@ -1,5 +1,6 @@
 // The solutions that HumanEval and MBPP publish, as rows of calls: each passes its own tests. Where a result is a
-// string that parses as JSON, the parsed value fails. Mutant tried: strict parses such strings as JSON.
+// string that parses as JSON, the parsed value fails. A deliberate fault (mutant) that these tests detect: strict
+// parses such strings as JSON.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";

@@ -8,10 +8,11 @@ import { CounterRandom } from "../../lib/random.ts";
 import { draws } from "../domains/logic/drawing/draws.ts";
 import { longest } from "../long.ts";
 
-// Properties of every generator. The tests of each generator check that a stated solution is the only one and that the
-// question states the verifier's rules. Mutants tried there, all killed: a cryptarithm or a web of lies has two
-// solutions; a swap, a loss or an operator is told differently from what happens; a cipher's rules are applied in
-// another order; an appointment's first minute counts as free; siblings are cousins; quotients are not integers.
+// Properties of every generator. The tests of each generator check that a stated solution is the only one and that
+// the question states the verifier's rules. Deliberate faults there (mutants) that its tests detect: a cryptarithm or
+// a web of lies has two solutions; a swap, a loss or an operator is told differently from what happens; a cipher's
+// rules are applied in another order; an appointment's first minute counts as free; siblings are cousins; quotients
+// are not integers.
 
 const LEVELS = [0, 1, 2, 3];
 

@@ -1,5 +1,5 @@
-// Mutants tried: strict does not require a word; it reads the raw response instead of the cleaned one; joiners stay
-// between Latin letters; gaps are ignored.
+// Deliberate faults (mutants) that these tests detect: strict does not require a word; it reads the raw response
+// instead of the cleaned one; joiners stay between Latin letters; gaps are ignored.
 import { describe, expect, test } from "vitest";
 import { CONSTRAINTS } from "../../lib/domains/instruction-following/constraints.ts";
 import { STRICT } from "../../lib/domains/instruction-following/strict.ts";

@@ -5,7 +5,8 @@ import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { csvRows } from "../../lib/data/csv.ts";
 
-// Mutants tried: a comma or line end inside quotes separates, \r is kept, a doubled quote is dropped.
+// Deliberate faults (mutants) that these tests detect: a comma or line end inside quotes separates, \r is kept, a
+// doubled quote is dropped.
 
 const path = join(mkdtempSync(join(tmpdir(), "hone-csv-")), "rows.csv");
 afterAll(() => rmSync(join(path, ".."), { recursive: true }));

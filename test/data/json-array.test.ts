@@ -1,4 +1,5 @@
-// Mutants tried, all killed: commas separate at depth >= 1 instead of === 1; a backslash skips one byte.
+// Deliberate faults (mutants) that these tests detect: commas separate at depth >= 1 instead of === 1; a backslash
+// skips one byte.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { elementSpans } from "../../lib/data/json-array.ts";

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { arrayInObject } from "../../lib/data/json-object.ts";
 
-// Mutants tried: any list taken for the rows, a table taken for a row, lines taken for one object.
+// Deliberate faults (mutants) that these tests detect: any list taken for the rows, a table taken for a row, lines
+// taken for one object.
 
 const rowsIn = (text: string) => {
   const found = arrayInObject("x.json", Buffer.from(text));

@@ -3,7 +3,8 @@ import { mapped } from "../../lib/data/mapped-rows.ts";
 import type { RowMap } from "../../lib/data/row-map.ts";
 import { readAs } from "./filtered.ts";
 
-// Mutants tried: the unmapped row's text is passed on, null counts as a bad row, a promise is read as a row.
+// Deliberate faults (mutants) that these tests detect: the unmapped row's text is passed on, null counts as a bad
+// row, a promise is read as a row.
 
 const read = (map: RowMap, value: unknown = { text: "1+1?", n: 2 }) =>
   mapped(

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { jsonAt } from "../../lib/data/raw-row.ts";
 
-// Mutants tried: the parsed value replaces the text, JSON inside strings is not searched, null is returned as text.
+// Deliberate faults (mutants) that these tests detect: the parsed value replaces the text, JSON inside strings is not
+// searched, null is returned as text.
 
 const row = (text: string) => ({ file: "x", row: 1, value: JSON.parse(text) as unknown, text });
 

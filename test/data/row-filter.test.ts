@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the split hashes the templated question, or the text with its spaces; a refused row makes
-// a later one with the same content a duplicate.
+// Deliberate faults (mutants) that these tests detect: the split hashes the templated question, or the text with its
+// spaces; a refused row makes a later one with the same content a duplicate.
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { contentKey } from "../../lib/data/content.ts";

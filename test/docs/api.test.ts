@@ -1,5 +1,5 @@
-// Compares the API page with the source. Mutants tried: an export's comment is missing, a comment changes, a type
-// re-exported under another name has no comment.
+// Compares the API page with the source. Deliberate faults (mutants) that these tests detect: an export's comment is
+// missing, a comment changes, a type re-exported under another name has no comment.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";

@@ -7,8 +7,8 @@ import { program } from "../../lib/cli/program.ts";
 // @ts-expect-error a script, not a module with types
 import { commandsPage, EXAMPLES, leaves } from "../../scripts/commands-page.mjs";
 
-// Mutants tried: an option described otherwise, a verb without its example, an example with an unknown option; in pages, a
-// renamed option, a script that package.json does not have.
+// Deliberate faults (mutants) that these tests detect: an option described otherwise, a verb without its example, an
+// example with an unknown option; in pages, a renamed option, a script that package.json does not have.
 
 const root = join(import.meta.dirname, "../..");
 const all = leaves(program()) as { words: string; command: Command }[];

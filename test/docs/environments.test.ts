@@ -1,5 +1,5 @@
-// Follows the Python part of docs/how-to/environments.md as a user does. Mutants tried: the hash is not recorded, an
-// episode asks another process, a replay starts Python, a fault scores 0.
+// Follows the Python part of docs/how-to/environments.md as a user does. Deliberate faults (mutants) that these tests
+// detect: the hash is not recorded, an episode asks another process, a replay starts Python, a fault scores 0.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Every command of a page's shell blocks is executed: by the tests of its page, by those below, or by .ci/run. The others
-// are only parsed (commands.test.ts), and a table says why. Mutants tried: a new command on a page, an option that is
-// none, a page's file that does not load.
+// Every command of a page's shell blocks is executed: by the tests of its page, by those below, or by .ci/run. The
+// others are only parsed (commands.test.ts), and a table says why. Deliberate faults (mutants) that these tests
+// detect: a new command on a page, an option that is none, a page's file that does not load.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

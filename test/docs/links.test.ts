@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { expect, test } from "vitest";
 
-// Mutants tried: no index row names a page, a source names a page by its old path, a heading is renamed.
+// Deliberate faults (mutants) that these tests detect: no index row names a page, a source names a page by its old
+// path, a heading is renamed.
 
 const ROOT = join(import.meta.dirname, "../..");
 const tracked = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");

@@ -4,7 +4,8 @@ import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { DATASETS } from "../../lib/domains/datasets.ts";
 
-// Mutants tried: a path does not exist, a class is renamed, a file name has no folder.
+// Deliberate faults (mutants) that these tests detect: a path does not exist, a class is renamed, a file name has no
+// folder.
 
 const ROOT = join(import.meta.dirname, "../..");
 const files = execFileSync("git", ["ls-files"], { cwd: ROOT, encoding: "utf8" }).trim().split("\n");

@@ -1,5 +1,5 @@
-// Follows docs/how-to/push.md as a user does, against a stand-in Hub. Mutants tried: a dry run reports that it sent
-// files, another repository is asked.
+// Follows docs/how-to/push.md as a user does, against a stand-in Hub. Deliberate faults (mutants) that these tests
+// detect: a dry run reports that it sent files, another repository is asked.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

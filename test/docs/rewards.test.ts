@@ -1,6 +1,6 @@
-// Follows docs/how-to/rewards.md as a user does: writes its files, types its commands. Mutants tried: the function is
-// never called, every answer scores the same, a changed function is not reported, rescoring uses the journal's
-// verdicts.
+// Follows docs/how-to/rewards.md as a user does: writes its files, types its commands. Deliberate faults (mutants)
+// that these tests detect: the function is never called, every answer scores the same, a changed function is not
+// reported, rescoring uses the journal's verdicts.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
-// The pages about runs, models and evaluations: their commands, typed as they stand there, in a folder with a small run.
-// Published benchmarks, servers that judge, and a run of several processes are left out: they are not here. Mutants tried:
-// an option of the page that is none, a table that is none, another folder than the run's.
+// The pages about runs, models and evaluations: their commands, typed as they stand there, in a folder with a small
+// run. Published benchmarks, servers that judge, and a run of several processes are left out: they are not here.
+// Deliberate faults (mutants) that these tests detect: an option of the page that is none, a table that is none,
+// another folder than the run's.
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

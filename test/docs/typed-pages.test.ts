@@ -1,5 +1,6 @@
 // Follows the pages that a newcomer types, with fewer steps: writes their files and runs their commands unchanged.
-// Mutants tried: a field does not exist, a reward throws, a command has an unknown option, a module has another name.
+// Deliberate faults (mutants) that these tests detect: a field does not exist, a reward throws, a command has an
+// unknown option, a module has another name.
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

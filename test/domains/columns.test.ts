@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { answersIn, askedIn } from "../../lib/domains/columns.ts";
 
-// Mutants tried: of two different columns the first is taken, an assistant's last turn is shown, `input` is ignored,
-// `label` precedes `answer`, JSON inside text is not parsed.
+// Deliberate faults (mutants) that these tests detect: of two different columns the first is taken, an assistant's
+// last turn is shown, `input` is ignored, `label` precedes `answer`, JSON inside text is not parsed.
 
 const user = (content: string) => ({ role: "user", content });
 const answers = (row: Record<string, unknown>) =>

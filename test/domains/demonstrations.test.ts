@@ -8,8 +8,8 @@ import {
 } from "../../lib/domains/index.ts";
 import { LexiconTokenizer } from "../../lib/text/index.ts";
 
-// Mutants tried: endless text ends one re-check early, wrong answers are drawn until one equals the right one, one draw
-// decides both fault and style.
+// Deliberate faults (mutants) that these tests detect: endless text ends one re-check early, wrong answers are drawn
+// until one equals the right one, one draw decides both fault and style.
 
 const tokenizer = new LexiconTokenizer(QUICKSTART_LEXICON);
 const options: DemonstrationOptions = {

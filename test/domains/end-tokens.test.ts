@@ -1,4 +1,5 @@
-// Mutants tried: only one token is removed; white space before a token stays; a token in the middle is removed.
+// Deliberate faults (mutants) that these tests detect: only one token is removed; white space before a token stays; a
+// token in the middle is removed.
 import { expect, test } from "vitest";
 import { withoutEndTokens } from "../../lib/domains/end-tokens.ts";
 

@@ -1,5 +1,5 @@
-// Mutants tried: NaN counts as 0, the prompt is left out, the answer includes the reasoning, held-out problems are
-// judged by their own verifier.
+// Deliberate faults (mutants) that these tests detect: NaN counts as 0, the prompt is left out, the answer includes
+// the reasoning, held-out problems are judged by their own verifier.
 import { expect, test } from "vitest";
 import type { ProblemSource } from "../../lib/data/index.ts";
 import {

@@ -1,5 +1,5 @@
-// Mutants tried: only the last of all blocks is read, an unclosed block is read, a second form is ignored, the whole
-// text is read although it has marks.
+// Deliberate faults (mutants) that these tests detect: only the last of all blocks is read, an unclosed block is
+// read, a second form is ignored, the whole text is read although it has marks.
 import { describe, expect, test } from "vitest";
 import { looksMarked, readMarkedCalls } from "../../lib/domains/tool-call-reader.ts";
 import { toPlain } from "../../lib/python/value.ts";

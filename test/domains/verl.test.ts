@@ -5,8 +5,9 @@ import { math } from "../../lib/domains/math/verify.ts";
 import { type VerlOptions, verl } from "../../lib/domains/verl.ts";
 import { fixture, readAs } from "../data/filtered.ts";
 
-// Mutants tried: rows of the other ability are kept, the ability comes from data_source first, the sentence is added to
-// every prompt or to none, a list of answers is read as text, the verifier does not get the marker.
+// Deliberate faults (mutants) that these tests detect: rows of the other ability are kept, the ability comes from
+// data_source first, the sentence is added to every prompt or to none, a list of answers is read as text, the
+// verifier does not get the marker.
 
 const read = (row: unknown, options: Partial<VerlOptions> = {}) =>
   verl({ path: "x", verifier: "math", ...options }).open({ path: "x", ...options })({

@@ -1,5 +1,6 @@
-// Tests rewards that are functions of a Python file, through the commands. Mutants tried: the file is not hashed, the
-// journal omits token ids, a process that ended is not replaced, None is asked again.
+// Tests rewards that are functions of a Python file, through the commands. Deliberate faults (mutants) that these
+// tests detect: the file is not hashed, the journal omits token ids, a process that ended is not replaced, None is
+// asked again.
 import { spawn, spawnSync } from "node:child_process";
 import {
   existsSync,

@@ -1,5 +1,6 @@
-// Limits and ends of the processes that play Python environments. Mutants tried: a late call is not interrupted, a
-// process that ended is used for new episodes, the limit runs while an episode waits for its turn.
+// Limits and ends of the processes that play Python environments. Deliberate faults (mutants) that these tests
+// detect: a late call is not interrupted, a process that ended is used for new episodes, the limit runs while an
+// episode waits for its turn.
 import { afterEach, expect, test, vi } from "vitest";
 import { closeEnvironments, environment, problem, said } from "../fixtures/python-environment.ts";
 

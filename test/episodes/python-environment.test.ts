@@ -1,5 +1,5 @@
-// Tests Python environments as an episode calls them. Mutants tried: all episodes share one process, a step without a
-// reward gets 0, a score is not finite.
+// Tests Python environments as an episode calls them. Deliberate faults (mutants) that these tests detect: all
+// episodes share one process, a step without a reward gets 0, a score is not finite.
 import { afterEach, expect, test, vi } from "vitest";
 import { closeEnvironments, environment, problem, said } from "../fixtures/python-environment.ts";
 

@@ -7,8 +7,8 @@ import type { ResolveOptions } from "../../lib/inference/hub.ts";
 import { chosenFiles, parseDatasetName, resolveDataset } from "../../lib/inference/hub-data.ts";
 import { StandInHub } from "../fixtures/hub-server.ts";
 
-// Mutants tried: another configuration's files are taken too, a part of a set in the cache counts as the whole set, the
-// pinned commit is ignored, the token is sent to another origin.
+// Deliberate faults (mutants) that these tests detect: another configuration's files are taken too, a part of a set
+// in the cache counts as the whole set, the pinned commit is ignored, the token is sent to another origin.
 
 const FILES = {
   "README.md": "# tiny",

@@ -1,5 +1,6 @@
-// Pushes to a Hub that stores files by hash. Mutants tried: every file is sent again, files of equal size count as
-// equal, the token is sent to the storage, a link is followed, --private is ignored for a public repository.
+// Pushes to a Hub that stores files by hash. Deliberate faults (mutants) that these tests detect: every file is sent
+// again, files of equal size count as equal, the token is sent to the storage, a link is followed, --private is
+// ignored for a public repository.
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { checkOrigin, originOf } from "../../lib/inference/model-origin.ts";
 
-// Mutants tried: weights are compared by size alone, only the first block is hashed, the recipe's template is ignored,
-// folders are compared by path.
+// Deliberate faults (mutants) that these tests detect: weights are compared by size alone, only the first block is
+// hashed, the recipe's template is ignored, folders are compared by path.
 
 let folder = "";
 beforeEach(() => {

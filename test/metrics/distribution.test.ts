@@ -1,4 +1,5 @@
-// Mutants tried, all killed: the variance is divided by n - 1, quantiles are interpolated from the wrong end.
+// Deliberate faults (mutants) that these tests detect: the variance is divided by n - 1, quantiles are interpolated
+// from the wrong end.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MetricSheet, Moments, MomentsBy, quantilesOf } from "../../lib/metrics/distribution.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: domain means of entropy are averaged without their token counts, a tenth is rounded down,
-// "abort" counts as truncated.
+// Deliberate faults (mutants) that these tests detect: domain means of entropy are averaged without their token
+// counts, a tenth is rounded down, "abort" counts as truncated.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: "other" counts a stage twice, the verifiers' utilisation ignores their number, efficiency
-// is taken against one micro-batch.
+// Deliberate faults (mutants) that these tests detect: "other" counts a stage twice, the verifiers' utilisation
+// ignores their number, efficiency is taken against one micro-batch.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";

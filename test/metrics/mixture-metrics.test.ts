@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the MAD is divided by the sum instead of the number of domains, windows are compared with
-// the total, domains without completions are left out.
+// Deliberate faults (mutants) that these tests detect: the MAD is divided by the sum instead of the number of
+// domains, windows are compared with the total, domains without completions are left out.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StageCounts } from "../../lib/metrics/index.ts";

@@ -1,6 +1,6 @@
-// Mutants tried, all killed: the sequence ratio uses the sum instead of the mean, KL has the opposite sign, k3 lacks
-// its -1, the mismatch of other weights counts at lag 0, "low" sides use the opposite sign of the gradient, versions
-// are indexed by position in the batch instead of the rollout.
+// Deliberate faults (mutants) that these tests detect: the sequence ratio uses the sum instead of the mean, KL has
+// the opposite sign, k3 lacks its -1, the mismatch of other weights counts at lag 0, "low" sides use the opposite
+// sign of the gradient, versions are indexed by position in the batch instead of the rollout.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { UpdateFacts } from "../../lib/metrics/index.ts";

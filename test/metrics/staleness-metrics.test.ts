@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the rollout's newest token instead of its oldest, key age against the trainer's version
-// instead of the sampler's, tokens counted instead of versions.
+// Deliberate faults (mutants) that these tests detect: the rollout's newest token instead of its oldest, key age
+// against the trainer's version instead of the sampler's, tokens counted instead of versions.
 import { expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";

@@ -1,4 +1,5 @@
-// Mutants tried, all killed: a stage is missing in the table, "other" omits a stage, two stages are exchanged.
+// Deliberate faults (mutants) that these tests detect: a stage is missing in the table, "other" omits a stage, two
+// stages are exchanged.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { collectStepMetrics, STEP_STAGES, stagesOf } from "../../lib/metrics/index.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: "partial" counts as solved, verdict shares are divided by scored rollouts only,
-// length-only groups use the shaped reward for their raw spread, bins are closed at the right.
+// Deliberate faults (mutants) that these tests detect: "partial" counts as solved, verdict shares are divided by
+// scored rollouts only, length-only groups use the shaped reward for their raw spread, bins are closed at the right.
 import { describe, expect, test } from "vitest";
 import { MetricSheet } from "../../lib/metrics/distribution.ts";
 import type { StepFacts } from "../../lib/metrics/index.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: an unmasked CRC, another rotation than 17, big-endian lengths, simple_value as a double,
-// varints without the continuation bit.
+// Deliberate faults (mutants) that these tests detect: an unmasked CRC, another rotation than 17, big-endian lengths,
+// simple_value as a double, varints without the continuation bit.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
-// LoRA's head gradient is computed with the log-probs, but not that of an entropy term or of a teacher: those steps take
-// the other path. Without advantages such a term is the whole loss, so that its gradient alone moves the adapters.
-// Mutant tried: MicroBatchPass::scales true for every step with adapters (both cases).
+// LoRA's head gradient is computed with the log-probs, but not that of an entropy term or of a teacher: those steps
+// take the other path. Without advantages such a term is the whole loss, so that its gradient alone moves the
+// adapters. A deliberate fault (mutant) that these tests detect: MicroBatchPass::scales true for every step with
+// adapters (both cases).
 import { expect, test } from "vitest";
 import type { StepOptions, TrainingBatch } from "../../lib/native/face.ts";
 import { Trainer } from "../../lib/native/index.ts";

@@ -1,5 +1,6 @@
-// Facts of BFCL's decoder over Python 3.11's ast. Mutants tried: positional arguments are refused, the first of equal
-// keywords is kept, names are joined without dots, a bare name is refused, `f(a=1, 2)` is accepted.
+// Facts of BFCL's decoder over Python 3.11's ast. Deliberate faults (mutants) that these tests detect: positional
+// arguments are refused, the first of equal keywords is kept, names are joined without dots, a bare name is refused,
+// `f(a=1, 2)` is accepted.
 import { describe, expect, test } from "vitest";
 import { readCalls } from "../../lib/python/call.ts";
 import { bool, dict, float, int, list, NONE, type PythonValue, str } from "../../lib/python/value.ts";

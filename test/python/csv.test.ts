@@ -1,5 +1,6 @@
-// Mutants tried, all killed: a doubled quote stays doubled; a blank line is dropped; text after a closing quote is
-// dropped; an open quote at the end is refused; a lone carriage return is text; the field limit is one lower.
+// Deliberate faults (mutants) that these tests detect: a doubled quote stays doubled; a blank line is dropped; text
+// after a closing quote is dropped; an open quote at the end is refused; a lone carriage return is text; the field
+// limit is one lower.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseCsv } from "../../lib/python/csv.ts";

@@ -1,5 +1,5 @@
-// Facts of Python 3.11's json.loads. Mutants tried: every number is a float, depth is unlimited, NaN is refused,
-// control characters are accepted.
+// Facts of Python 3.11's json.loads. Deliberate faults (mutants) that these tests detect: every number is a float,
+// depth is unlimited, NaN is refused, control characters are accepted.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readJson } from "../../lib/python/json.ts";

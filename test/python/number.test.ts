@@ -1,5 +1,5 @@
-// Facts of Python 3.13's int() and float(). Mutants tried: only ASCII digits, JavaScript's white space, no limit of
-// digits.
+// Facts of Python 3.13's int() and float(). Deliberate faults (mutants) that these tests detect: only ASCII digits,
+// JavaScript's white space, no limit of digits.
 import { expect, test } from "vitest";
 import { readFloat, readInt } from "../../lib/python/number.ts";
 

@@ -1,5 +1,5 @@
-// Facts evaluated in Python 3.11. Mutants tried: // rounds to zero, % has the dividend's sign, / of ints gives an int,
-// powers are unlimited, repetition is unlimited, ~ accepts floats.
+// Facts evaluated in Python 3.11. Deliberate faults (mutants) that these tests detect: // rounds to zero, % has the
+// dividend's sign, / of ints gives an int, powers are unlimited, repetition is unlimited, ~ accepts floats.
 import { describe, expect, test } from "vitest";
 import { evaluateOperation } from "../../lib/python/operation.ts";
 import { readExpression } from "../../lib/python/syntax.ts";

@@ -8,8 +8,8 @@ const texts = (pattern: Pattern, text: string) =>
 
 import { FROZEN_MATCHES } from "./frozen/patterns.ts";
 
-// Mutants tried, all killed: threads of lower preference survive a match; lazy repeats are greedy; a split's two
-// branches are swapped.
+// Deliberate faults (mutants) that these tests detect: threads of lower preference survive a match; lazy repeats are
+// greedy; a split's two branches are swapped.
 describe("matches are found", () => {
   test.each([
     ["the first alternative that fits", "a|ab", "abab", ["a", "a"]],

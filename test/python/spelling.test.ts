@@ -1,5 +1,5 @@
-// Facts of Python 3.13's repr and str. Mutants tried: double quotes are preferred, exponents are not padded, a tuple of
-// one has no comma.
+// Facts of Python 3.13's repr and str. Deliberate faults (mutants) that these tests detect: double quotes are
+// preferred, exponents are not padded, a tuple of one has no comma.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { readLiteral } from "../../lib/python/literal.ts";

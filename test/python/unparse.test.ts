@@ -1,5 +1,5 @@
-// Facts of Python 3.11's ast.unparse. Mutants tried: strings keep their spelling, the comma of `(1,)` is dropped, a
-// comma before a closing bracket is kept.
+// Facts of Python 3.11's ast.unparse. Deliberate faults (mutants) that these tests detect: strings keep their
+// spelling, the comma of `(1,)` is dropped, a comma before a closing bracket is kept.
 import { expect, test } from "vitest";
 import { readExpression } from "../../lib/python/syntax.ts";
 import { sourceText } from "../../lib/python/unparse.ts";

@@ -1,4 +1,4 @@
-// Mutants tried, all killed: STOP need not be the last byte; a second string is accepted.
+// Deliberate faults (mutants) that these tests detect: STOP need not be the last byte; a second string is accepted.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { unpickleString } from "../../lib/python/unpickle.ts";

@@ -1,5 +1,6 @@
-// Mutants tried: hashKey gives a bool its own key (1 == True is lost); numberKey uses String (1.0 differs from 1 at
-// 1e21); dict keeps the last key; equalSets ignores the size; toPlain rounds big ints.
+// Deliberate faults (mutants) that these tests detect: hashKey gives a bool its own key (1 == True is lost);
+// numberKey uses String (1.0 differs from 1 at 1e21); dict keeps the last key; equalSets ignores the size; toPlain
+// rounds big ints.
 import { describe, expect, test } from "vitest";
 import {
   bool,

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the cut falls inside an escape sequence, every part of a stacked bar is rounded down, a
-// sparkline with more values than cells skips values.
+// Deliberate faults (mutants) that these tests detect: the cut falls inside an escape sequence, every part of a
+// stacked bar is rounded down, a sparkline with more values than cells skips values.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: one standard error instead of two, a decrease counts as noise, a domain uses the bound of
-// the mean.
+// Deliberate faults (mutants) that these tests detect: one standard error instead of two, a decrease counts as noise,
+// a domain uses the bound of the mean.
 import { expect, test } from "vitest";
 import { fallenDomains, meanChange, runChange } from "../../lib/report/held-out-change.ts";
 import type { EvaluationTable } from "../../lib/report/summary.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the gain as a ratio, a domain's standard error as the mean's, "cooler sampling is worth"
-// computed from the tables after training.
+// Deliberate faults (mutants) that these tests detect: the gain as a ratio, a domain's standard error as the mean's,
+// "cooler sampling is worth" computed from the tables after training.
 import { describe, expect, test } from "vitest";
 import { COLORED, PLAIN, width } from "../../lib/report/ansi.ts";
 import type { EvaluationTable } from "../../lib/report/summary.ts";

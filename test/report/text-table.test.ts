@@ -1,4 +1,5 @@
-// Mutants tried, all killed: a block lacks the row names, a column is lost between two blocks, the gap is not counted.
+// Deliberate faults (mutants) that these tests detect: a block lacks the row names, a column is lost between two
+// blocks, the gap is not counted.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { textTable } from "../../lib/report/text-table.ts";

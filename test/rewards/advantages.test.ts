@@ -8,8 +8,8 @@ import {
 } from "../../lib/rewards/advantages.ts";
 import { golden, near } from "../fixtures/goldens.ts";
 
-// Mutants tried: the sample deviation divides by n, the leave-one-out factor is missing, epsilon is 1e-4, the mean is
-// summed without subtracting the first value (0.1 eight times leaves rounding).
+// Deliberate faults (mutants) that these tests detect: the sample deviation divides by n, the leave-one-out factor is
+// missing, epsilon is 1e-4, the mean is summed without subtracting the first value (0.1 eight times leaves rounding).
 
 interface AdvantageCase {
   readonly id: number;

@@ -4,8 +4,8 @@ import type { RolloutGroup, ScoredRollout } from "../../lib/records.ts";
 import { type AdvantageOptions, groupAdvantages } from "../../lib/rewards/advantages.ts";
 import { batchAdvantages } from "../../lib/rewards/batch-advantages.ts";
 
-// Mutants tried: the deviation is taken about 0 instead of the mean, the statistics include dropped groups, one
-// domain's statistics include another's, the mean of the groups' means, n - 1.
+// Deliberate faults (mutants) that these tests detect: the deviation is taken about 0 instead of the mean, the
+// statistics include dropped groups, one domain's statistics include another's, the mean of the groups' means, n - 1.
 
 interface Drawn {
   readonly domain: string;

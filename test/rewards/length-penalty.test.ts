@@ -6,8 +6,9 @@ import {
 } from "../../lib/rewards/length-penalty.ts";
 import { golden, near } from "../fixtures/goldens.ts";
 
-// Mutants tried: `tokens < maxOutputTokens`, no guard for truncated completions, the guard for finished ones too, gamma
-// applied to 1 - s, incorrectScale for correct ones. Each fails a golden or a table below.
+// Deliberate faults (mutants) that these tests detect: `tokens < maxOutputTokens`, no guard for truncated
+// completions, the guard for finished ones too, gamma applied to 1 - s, incorrectScale for correct ones. Each fails a
+// golden or a table below.
 
 interface PenaltyCase {
   readonly id: number;

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: finished and truncated are exchanged; partial credit lacks the wrong row's share; the
-// table's partial is ignored; no_answer is used for unparsable.
+// Deliberate faults (mutants) that these tests detect: finished and truncated are exchanged; partial credit lacks the
+// wrong row's share; the table's partial is ignored; no_answer is used for unparsable.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { ScoredVerdict } from "../../lib/records.ts";

@@ -4,8 +4,8 @@ import type { Problem, Rollout, ScoredRollout, ScoredVerdict, Verdict } from "..
 import { rewardShares, sumOfShares } from "../../lib/rewards/several-rewards.ts";
 import { type ShapingOptions, shapeGroup, withRewards } from "../../lib/rewards/shape-group.ts";
 
-// Mutants tried: weights are not divided by their sum, a reward that does not apply counts as 0 in its mean, the
-// penalty is left out.
+// Deliberate faults (mutants) that these tests detect: weights are not divided by their sum, a reward that does not
+// apply counts as 0 in its mean, the penalty is left out.
 
 type Member = Pick<ScoredRollout, "verdict" | "reward" | "penalty" | "penaltyScale">;
 const member = (parts: Record<string, number>, penalty = 0): Member => ({

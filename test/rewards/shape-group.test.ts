@@ -7,8 +7,8 @@ import {
   withRewards,
 } from "../../lib/rewards/shape-group.ts";
 
-// Mutants tried: the solve rate covers all members instead of the scored ones, or uses score >= 0.5; unscored members
-// keep score 0; minGroupSize is compared with <=.
+// Deliberate faults (mutants) that these tests detect: the solve rate covers all members instead of the scored ones,
+// or uses score >= 0.5; unscored members keep score 0; minGroupSize is compared with <=.
 
 const problem: Problem = {
   id: 7,

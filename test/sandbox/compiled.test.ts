@@ -1,4 +1,5 @@
-// Mutants tried: the header is no part of the key, a failure is kept, any folder is trusted, nothing is written.
+// Deliberate faults (mutants) that these tests detect: the header is no part of the key, a failure is kept, any
+// folder is trusted, nothing is written.
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";

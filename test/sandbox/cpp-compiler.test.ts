@@ -1,4 +1,5 @@
-// Mutants tried: the compiler sees the network or the host's files, headers are not given, its errors are not told.
+// Deliberate faults (mutants) that these tests detect: the compiler sees the network or the host's files, headers are
+// not given, its errors are not told.
 import { describe, expect, test } from "vitest";
 import { compileCpp } from "../../lib/sandbox/cpp-compiler.ts";
 import { nativeHere } from "../fixtures/native-sandbox.ts";

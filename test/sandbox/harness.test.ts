@@ -1,4 +1,5 @@
-// Mutants tried: the first report is not required, the exit status is ignored after a value.
+// Deliberate faults (mutants) that these tests detect: the first report is not required, the exit status is ignored
+// after a value.
 import { describe, expect, test } from "vitest";
 import { int, str } from "../../lib/python/value.ts";
 import { jobBytes, printable, readTraces } from "../../lib/sandbox/harness.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: negative sizes are accepted, depth is unbounded, bytes after the value are ignored.
+// Deliberate faults (mutants) that these tests detect: negative sizes are accepted, depth is unbounded, bytes after
+// the value are ignored.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";

@@ -1,4 +1,5 @@
-// Mutants tried: the report stays open, files are written elsewhere, a program that was not started looks finished.
+// Deliberate faults (mutants) that these tests detect: the report stays open, files are written elsewhere, a program
+// that was not started looks finished.
 import { describe, expect, test } from "vitest";
 import { compileCpp } from "../../lib/sandbox/cpp-compiler.ts";
 import { launchJob, NOT_STARTED } from "../../lib/sandbox/native-program.ts";

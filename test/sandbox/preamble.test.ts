@@ -1,4 +1,4 @@
-// Mutant tried: a name in the program is not found.
+// A deliberate fault (mutant) that these tests detect: a name in the program is not found.
 import { describe, expect, test } from "vitest";
 import { neededImports, readNames, STAR_MODULES } from "../../lib/sandbox/preamble.ts";
 

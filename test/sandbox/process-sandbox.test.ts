@@ -1,6 +1,6 @@
-// A stub replaces the process; test/contract/python-sandboxes.test.ts tests what every driver does. Mutants tried: the
-// sandbox is probed before every run, the probe's result is ignored, module names are never read, an abort counts as a
-// run, a killed process counts as finished by its report.
+// A stub replaces the process; test/contract/python-sandboxes.test.ts tests what every driver does. Deliberate faults
+// (mutants) that these tests detect: the sandbox is probed before every run, the probe's result is ignored, module
+// names are never read, an abort counts as a run, a killed process counts as finished by its report.
 import { describe, expect, test } from "vitest";
 import { str } from "../../lib/python/value.ts";
 import { dumps, loads } from "../../lib/sandbox/marshal.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: sockets are allowed, the x32 table is not checked, clone may make processes.
+// Deliberate faults (mutants) that these tests detect: sockets are allowed, the x32 table is not checked, clone may
+// make processes.
 import { describe, expect, test } from "vitest";
 import { computingFilter, seccompFilter } from "../../lib/sandbox/seccomp.ts";
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { SandboxFailure, SandboxLimits } from "../../lib/sandbox/sandbox.ts";
 import { WasmSandbox } from "../../lib/sandbox/wasm.ts";
 
-// Mutants tried: no memory limit, an interrupt handler that never interrupts, no stack limit, no type test before
-// getString, Math.random available, no Promise. Each fails or hangs a row below.
+// Deliberate faults (mutants) that these tests detect: no memory limit, an interrupt handler that never interrupts,
+// no stack limit, no type test before getString, Math.random available, no Promise. Each fails or hangs a row below.
 
 const limits: SandboxLimits = {
   fuel: 5,

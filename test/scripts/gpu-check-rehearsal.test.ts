@@ -1,7 +1,8 @@
-// Faults during a GPU check: after each the results so far are saved, and the other parts run. Tried mutants, all
-// killed: the archive is written under its final name; it is packed only at a part's end; the portable kernels never
-// run, or always; the list ends at a hang; a part outlives its caller; the summary omits a part that has started; an
-// earlier call's archive is ignored; running out of time counts as a failure; `--total` is ignored.
+// Faults during a GPU check: after each the results so far are saved, and the other parts run. Deliberate faults
+// (mutants) that these tests detect: the archive is written under its final name; it is packed only at a part's end;
+// the portable kernels never run, or always; the list ends at a hang; a part outlives its caller; the summary omits a
+// part that has started; an earlier call's archive is ignored; running out of time counts as a failure; `--total` is
+// ignored.
 import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

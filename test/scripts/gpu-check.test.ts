@@ -1,8 +1,9 @@
 // Tests what the GPU check reports of stand-in programs, tools and parts (passed, failed, wrongly called or skipped),
-// and that it always keeps the results. Tried mutants, all killed: skipped parts count as passed; a failed part counts
-// as skipped; unknown parts are ignored; a program without a device passes; a missing Hopper build passes on a Hopper;
-// the list ends at the first failure; reported races are left for a person to judge; a skipped case fulfils a promise;
-// a crashed bench loses its rows; an earlier call's summary is ignored; an interrupt leaves the program running.
+// and that it always keeps the results. Deliberate faults (mutants) that these tests detect: skipped parts count as
+// passed; a failed part counts as skipped; unknown parts are ignored; a program without a device passes; a missing
+// Hopper build passes on a Hopper; the list ends at the first failure; reported races are left for a person to judge;
+// a skipped case fulfils a promise; a crashed bench loses its rows; an earlier call's summary is ignored; an
+// interrupt leaves the program running.
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";

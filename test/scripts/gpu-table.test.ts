@@ -1,6 +1,7 @@
 // Tests the page made from a GPU check's results: verdicts on targets, peers with the same shape, missing results.
-// Tried mutants, all killed: a value below its target counts as met; the slowest peer; a peer of another bench; the
-// header line as a row; a truncated line ends the page; the first call's part instead of the last call's.
+// Deliberate faults (mutants) that these tests detect: a value below its target counts as met; the slowest peer; a
+// peer of another bench; the header line as a row; a truncated line ends the page; the first call's part instead of
+// the last call's.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

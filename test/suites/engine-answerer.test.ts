@@ -1,5 +1,5 @@
-// Mutants tried: one seed for all draws; the model's number of positions is ignored; a problem gets another problem's
-// prompt.
+// Deliberate faults (mutants) that these tests detect: one seed for all draws; the model's number of positions is
+// ignored; a problem gets another problem's prompt.
 
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

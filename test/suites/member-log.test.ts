@@ -1,4 +1,5 @@
-// Mutants tried: opening does not cut a torn member, there is no checksum, a torn member counts as damage.
+// Deliberate faults (mutants) that these tests detect: opening does not cut a torn member, there is no checksum, a
+// torn member counts as damage.
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";

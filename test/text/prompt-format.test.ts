@@ -13,10 +13,10 @@ import { golden, goldenText } from "../fixtures/goldens.ts";
 import { TEMPLATE, writeModelFiles } from "../fixtures/model-folder.ts";
 import { smallTokenizer } from "../native/small-tokenizer.ts";
 
-// Mutants tried: the text keeps the ending token; an id without text is counted and decoded; tools are dropped for a
-// template that shows them; a conversation with a system message gets a second one; the template's own end is not a
-// stop id; the recipe's template is read without the folder's bos; a thought that is closed in the prompt, or opened in
-// a message, counts as open.
+// Deliberate faults (mutants) that these tests detect: the text keeps the ending token; an id without text is counted
+// and decoded; tools are dropped for a template that shows them; a conversation with a system message gets a second
+// one; the template's own end is not a stop id; the recipe's template is read without the folder's bos; a thought
+// that is closed in the prompt, or opened in a message, counts as open.
 
 let folder = "";
 beforeEach(() => {

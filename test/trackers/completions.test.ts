@@ -1,4 +1,5 @@
-// Mutants tried: only the first groups have rows, long texts are not cut, the cut splits a character.
+// Deliberate faults (mutants) that these tests detect: only the first groups have rows, long texts are not cut, the
+// cut splits a character.
 import { expect, test } from "vitest";
 import type { RolloutGroup } from "../../lib/records.ts";
 import { completionTable, isDue, MOST_CHARS, MOST_ROWS } from "../../lib/trackers/completions.ts";

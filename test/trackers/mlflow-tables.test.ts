@@ -1,4 +1,5 @@
-// Mutants tried: metrics are sent before tables, the tag is unbounded, a refused table stops the metrics.
+// Deliberate faults (mutants) that these tests detect: metrics are sent before tables, the tag is unbounded, a
+// refused table stops the metrics.
 import { expect, test } from "vitest";
 import { MlflowTracker } from "../../lib/trackers/mlflow.ts";
 import { runIn, SwitchedServer, stepOf } from "./fixtures.ts";

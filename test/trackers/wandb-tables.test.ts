@@ -1,4 +1,5 @@
-// Mutants tried: a table of steps that a resume dropped stays, an unrelated file is deleted.
+// Deliberate faults (mutants) that these tests detect: a table of steps that a resume dropped stays, an unrelated
+// file is deleted.
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

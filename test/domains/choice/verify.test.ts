@@ -1,4 +1,4 @@
-// Mutants tried, all killed: strict keeps the reasoning; the number of choices is ignored.
+// Deliberate faults (mutants) that these tests detect: strict keeps the reasoning; the number of choices is ignored.
 import { expect, test } from "vitest";
 import { choice } from "../../../lib/domains/choice/verify.ts";
 

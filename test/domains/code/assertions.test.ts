@@ -1,5 +1,5 @@
-// Mutants tried: expected values are sent to the program's process; the program's own equality decides; a broken test
-// counts as a wrong answer.
+// Deliberate faults (mutants) that these tests detect: expected values are sent to the program's process; the
+// program's own equality decides; a broken test counts as a wrong answer.
 import { describe, expect, test } from "vitest";
 import { assertions } from "../../../lib/domains/code/assertions.ts";
 

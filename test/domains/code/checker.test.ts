@@ -1,5 +1,5 @@
-// Mutants tried: outputs are compared after all, an outage scores, the program finds the answer, any file is taken for
-// testlib.h, the worst test is not the verdict.
+// Deliberate faults (mutants) that these tests detect: outputs are compared after all, an outage scores, the program
+// finds the answer, any file is taken for testlib.h, the worst test is not the verdict.
 import { describe, expect, test } from "vitest";
 import { checker } from "../../../lib/domains/code/checker.ts";
 import { nativeHere } from "../../fixtures/native-sandbox.ts";

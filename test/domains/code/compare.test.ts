@@ -1,5 +1,5 @@
-// Mutants tried: True equals 1 in strict, int and text keys are equal, trailing zeros are kept, nan equals nan, lines
-// are not stripped.
+// Deliberate faults (mutants) that these tests detect: True equals 1 in strict, int and text keys are equal, trailing
+// zeros are kept, nan equals nan, lines are not stripped.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import fc from "fast-check";

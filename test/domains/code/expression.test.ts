@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { codeExpression } from "../../../lib/domains/code/expression.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: values are compared with ==, only the first test is compared, the sandbox gets the outputs as a
-// global.
+// Deliberate faults (mutants) that these tests detect: values are compared with ==, only the first test is compared,
+// the sandbox gets the outputs as a global.
 
 const judge = judgeOf(codeExpression, { inputs: [-3, 0, 2, 5, 7], outputs: [-3, 3, 7, 13, 17] });
 

@@ -1,4 +1,5 @@
-// Mutants tried: the first block is taken, interpreter sessions are read like other code, strict does not pair fences.
+// Deliberate faults (mutants) that these tests detect: the first block is taken, interpreter sessions are read like
+// other code, strict does not pair fences.
 import { describe, expect, test } from "vitest";
 import { lastProgram, looseBlocks, pythonBlocks } from "../../../lib/domains/code/extract.ts";
 

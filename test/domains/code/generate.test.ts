@@ -4,8 +4,8 @@ import { describedFunction, inputOutput } from "../../../lib/domains/code/genera
 import { CounterRandom } from "../../../lib/random.ts";
 
 // Interprets the description word by word and compares with the expression, which the test's own JavaScript engine
-// evaluates. Mutants tried: no parentheses before *2, negate without parentheses, square after the first place, shown
-// inputs reused as hidden ones.
+// evaluates. Deliberate faults (mutants) that these tests detect: no parentheses before *2, negate without
+// parentheses, square after the first place, shown inputs reused as hidden ones.
 
 interface Tests {
   readonly inputs: readonly number[];

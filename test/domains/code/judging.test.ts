@@ -1,5 +1,6 @@
-// Mutants tried: no seccomp filter, a call's standard output is ignored, strict counts standard error, all tests
-// together have no limit, no --die-with-parent, a returned value is cut whatever is expected.
+// Deliberate faults (mutants) that these tests detect: no seccomp filter, a call's standard output is ignored, strict
+// counts standard error, all tests together have no limit, no --die-with-parent, a returned value is cut whatever is
+// expected.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { afterAll, describe, expect, test, vi } from "vitest";

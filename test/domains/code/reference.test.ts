@@ -1,4 +1,4 @@
-// Mutants tried: the reasoning is not read, every complaint counts as a crash.
+// Deliberate faults (mutants) that these tests detect: the reasoning is not read, every complaint counts as a crash.
 import { expect, test } from "vitest";
 import { REFERENCE } from "../../../lib/domains/code/reference.ts";
 import { list, str } from "../../../lib/python/value.ts";

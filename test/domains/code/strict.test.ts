@@ -1,5 +1,5 @@
-// Mutants tried: the reasoning is read, the first `</think>` counts instead of the last, lists of lines are joined as
-// Python prints them.
+// Deliberate faults (mutants) that these tests detect: the reasoning is read, the first `</think>` counts instead of
+// the last, lists of lines are joined as Python prints them.
 import { expect, test } from "vitest";
 import { STRICT } from "../../../lib/domains/code/strict.ts";
 import { list, str } from "../../../lib/python/value.ts";

@@ -1,4 +1,4 @@
-// Mutant tried: a result in a list of one is not unwrapped.
+// A deliberate fault (mutant) that these tests detect: a result in a list of one is not unwrapped.
 import { describe, expect, test } from "vitest";
 import { REFERENCE } from "../../../lib/domains/code/reference.ts";
 import { STRICT } from "../../../lib/domains/code/strict.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: a failure cancels nothing, the first failure in time counts, faults are swallowed.
+// Deliberate faults (mutants) that these tests detect: a failure cancels nothing, the first failure in time counts,
+// faults are swallowed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Outcome, runTests } from "../../../lib/domains/code/test-runner.ts";

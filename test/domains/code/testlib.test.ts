@@ -1,5 +1,6 @@
-// Mutants tried: a failed checker scores 1 or 0, a crash always scores 0 or is always an outage, points above 1 count,
-// the files are in another order, a checker killed by time is a wrong answer without a look at the answer.
+// Deliberate faults (mutants) that these tests detect: a failed checker scores 1 or 0, a crash always scores 0 or is
+// always an outage, points above 1 count, the files are in another order, a checker killed by time is a wrong answer
+// without a look at the answer.
 import { describe, expect, test } from "vitest";
 import { outputJudge, type RunChecker } from "../../../lib/domains/code/testlib.ts";
 import type { NativeProgram, NativeRun } from "../../../lib/sandbox/native-program.ts";

@@ -1,5 +1,5 @@
-// Mutants tried: the entry is parsed before it is judged (1.0 becomes 1), a row's dialect is ignored, compat is
-// dropped.
+// Deliberate faults (mutants) that these tests detect: the entry is parsed before it is judged (1.0 becomes 1), a
+// row's dialect is ignored, compat is dropped.
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";

@@ -1,5 +1,6 @@
-// Facts of BFCL's ast_checker. Mutants tried: one call is used twice, extra calls are accepted, names keep dots where
-// they have underscores, a required parameter may be missing, an optional one may be missing though "" is not allowed.
+// Facts of BFCL's ast_checker. Deliberate faults (mutants) that these tests detect: one call is used twice, extra
+// calls are accepted, names keep dots where they have underscores, a required parameter may be missing, an optional
+// one may be missing though "" is not allowed.
 import { describe, expect, test } from "vitest";
 import type { Call } from "../../../lib/domains/call.ts";
 import { type CheckRules, check, type Naming } from "../../../lib/domains/function-calling/checker.ts";

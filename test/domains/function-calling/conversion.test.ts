@@ -1,4 +1,5 @@
-// Mutants tried: underscores are refused, "nan" is text, upTo accepts a line break.
+// Deliberate faults (mutants) that these tests detect: underscores are refused, "nan" is text, upTo accepts a line
+// break.
 import { expect, test } from "vitest";
 import { commaParts, integer, numberOrText, upTo } from "../../../lib/domains/function-calling/conversion.ts";
 import { float, int, type PythonValue, str } from "../../../lib/python/value.ts";

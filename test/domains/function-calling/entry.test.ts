@@ -1,5 +1,5 @@
-// Mutants tried: JSON.parse reads the text (1.0 becomes 1), "javascript" matches java, an id may have letters after its
-// number.
+// Deliberate faults (mutants) that these tests detect: JSON.parse reads the text (1.0 becomes 1), "javascript"
+// matches java, an id may have letters after its number.
 import { describe, expect, test } from "vitest";
 import { categoryOf, readEntry, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { float, int, str } from "../../../lib/python/value.ts";

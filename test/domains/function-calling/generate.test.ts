@@ -3,7 +3,8 @@ import { toolCall } from "../../../lib/domains/function-calling/generate.ts";
 import { PARAMETER_VALUES, PARAMETERS, TOOLS } from "../../../lib/domains/lexicon.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: arguments in the query's order, quoted numbers, level 3 uses level 0's range of values.
+// Deliberate faults (mutants) that these tests detect: arguments in the query's order, quoted numbers, level 3 uses
+// level 0's range of values.
 
 /** Parses the tools and the query, and writes the call that they ask for. */
 function callFor(question: string): { call: string; tools: number; parameters: number; largest: number } {

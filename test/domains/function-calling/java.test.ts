@@ -1,5 +1,6 @@
-// Facts of BFCL's java_type_converter. Mutants tried: float or long without its suffix, an empty part is kept, String
-// elements keep their quotes, a map ends at the last brace, any length is converted.
+// Facts of BFCL's java_type_converter. Deliberate faults (mutants) that these tests detect: float or long without its
+// suffix, an empty part is kept, String elements keep their quotes, a map ends at the last brace, any length is
+// converted.
 import { describe, expect, test } from "vitest";
 import { Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { fromJava, JAVA_TYPES } from "../../../lib/domains/function-calling/java.ts";

@@ -1,5 +1,5 @@
-// Facts of BFCL's js_type_converter. Mutants tried: a String keeps its quotes, Bigint without n, an object ends at the
-// last brace, keys keep their quotes.
+// Facts of BFCL's js_type_converter. Deliberate faults (mutants) that these tests detect: a String keeps its quotes,
+// Bigint without n, an object ends at the last brace, keys keep their quotes.
 import { describe, expect, test } from "vitest";
 import { Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { fromJavaScript, JAVASCRIPT_TYPES } from "../../../lib/domains/function-calling/javascript.ts";

@@ -1,5 +1,6 @@
-// Mutants tried: strict gives partial credit, tags accept dots, strict accepts any call for relevance, a truncated
-// response counts as a refusal, strict reads the reasoning, Unjudgeable is rethrown.
+// Deliberate faults (mutants) that these tests detect: strict gives partial credit, tags accept dots, strict accepts
+// any call for relevance, a truncated response counts as a refusal, strict reads the reasoning, Unjudgeable is
+// rethrown.
 import { describe, expect, test } from "vitest";
 import type { Compat } from "../../../lib/domains/compat.ts";
 import { functionCalling } from "../../../lib/domains/function-calling/verify.ts";

@@ -1,5 +1,6 @@
-// Facts of BFCL's ast_checker. Mutants tried: a tuple for any type, an int stays where a float is expected, the
-// elements' type is refused, nested types of "" are checked, variables are compared in standard form.
+// Facts of BFCL's ast_checker. Deliberate faults (mutants) that these tests detect: a tuple for any type, an int
+// stays where a float is expected, the elements' type is refused, nested types of "" are checked, variables are
+// compared in standard form.
 import { describe, expect, test } from "vitest";
 import { type Language, Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { checkArgument } from "../../../lib/domains/function-calling/parameter-check.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: missing brackets are not added, quotes around the list are kept, positional arguments are lost.
+// Deliberate faults (mutants) that these tests detect: missing brackets are not added, quotes around the list are
+// kept, positional arguments are lost.
 import { expect, test } from "vitest";
 import { readPythonCalls } from "../../../lib/domains/function-calling/python-calls.ts";
 

@@ -1,4 +1,4 @@
-// Mutants tried: only lower case is applied, quotes are unchanged.
+// Deliberate faults (mutants) that these tests detect: only lower case is applied, quotes are unchanged.
 import { describe, expect, test } from "vitest";
 import { standardize } from "../../../lib/domains/function-calling/standardize.ts";
 

@@ -1,5 +1,5 @@
-// Mutants tried: a truncated block of tags counts as a refusal, any call counts for relevance, blank text counts as a
-// refusal.
+// Deliberate faults (mutants) that these tests detect: a truncated block of tags counts as a refusal, any call counts
+// for relevance, blank text counts as a refusal.
 import { expect, test } from "vitest";
 import type { Calls } from "../../../lib/domains/call.ts";
 import { readEntry } from "../../../lib/domains/function-calling/entry.ts";

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { toolCall } from "../../../lib/domains/function-calling/tool-call.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: values are compared with == (quoted numbers pass), repeated names are not checked, the size is not
-// compared (a missing argument passes), a plain object replaces the Map.
+// Deliberate faults (mutants) that these tests detect: values are compared with == (quoted numbers pass), repeated
+// names are not checked, the size is not compared (a missing argument passes), a plain object replaces the Map.
 
 const judge = judgeOf(toolCall, { tool: "timer", arguments: { qty: 4, item: "rice" } });
 

@@ -1,5 +1,5 @@
-// Mutants tried: the first block is taken, a blank last block is taken, tags are case-sensitive, gorilla items of
-// several calls are cut to one, single tags are read too.
+// Deliberate faults (mutants) that these tests detect: the first block is taken, a blank last block is taken, tags
+// are case-sensitive, gorilla items of several calls are cut to one, single tags are read too.
 import { describe, expect, test } from "vitest";
 import { hasToolCalls, readToolCalls } from "../../../lib/domains/function-calling/tool-calls.ts";
 import { toPlain } from "../../../lib/python/value.ts";

@@ -1,5 +1,5 @@
-// Facts of BFCL's ast_checker. Mutants tried: a dict's unknown key is ignored, a missing key that does not allow "" is
-// ignored, "" counts as a gold dict, a list's dicts may come in any order.
+// Facts of BFCL's ast_checker. Deliberate faults (mutants) that these tests detect: a dict's unknown key is ignored,
+// a missing key that does not allow "" is ignored, "" counts as a gold dict, a list's dicts may come in any order.
 import { describe, expect, test } from "vitest";
 import { Unjudgeable } from "../../../lib/domains/function-calling/entry.ts";
 import { standardize } from "../../../lib/domains/function-calling/standardize.ts";

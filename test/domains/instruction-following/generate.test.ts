@@ -3,8 +3,8 @@ import { wordList } from "../../../lib/domains/instruction-following/generate.ts
 import { NOUNS } from "../../../lib/domains/lexicon.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: include overwrites the start word, the filler contains the avoided word, count is not forced above
-// level 0, impossible counts are kept (start + end + include in two words).
+// Deliberate faults (mutants) that these tests detect: include overwrites the start word, the filler contains the
+// avoided word, count is not forced above level 0, impossible counts are kept (start + end + include in two words).
 
 /** True if the words follow one phrase of the question. */
 function obeys(words: readonly string[], phrase: string): boolean {

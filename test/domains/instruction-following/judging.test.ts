@@ -96,7 +96,7 @@ describe("what is judged", () => {
   });
 });
 
-// Mutants tried, all killed: asterisks stay; the last line stays.
+// Deliberate faults (mutants) that these tests detect: asterisks stay; the last line stays.
 describe("loose takes what any variant follows", () => {
   test.each([
     ["without the first line", "Sure, here:\ncat", true],

@@ -1,4 +1,5 @@
-// Mutants tried: IFEval's modes use the marked response too, the strict check is used.
+// Deliberate faults (mutants) that these tests detect: IFEval's modes use the marked response too, the strict check
+// is used.
 import { expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
 import { REFERENCE } from "../../../lib/domains/instruction-following/reference.ts";

@@ -1,4 +1,5 @@
-// Mutants tried: the published check is used, mode constraint judges blank responses.
+// Deliberate faults (mutants) that these tests detect: the published check is used, mode constraint judges blank
+// responses.
 import { expect, test } from "vitest";
 import { CONSTRAINTS } from "../../../lib/domains/instruction-following/constraints.ts";
 import { STRICT } from "../../../lib/domains/instruction-following/strict.ts";

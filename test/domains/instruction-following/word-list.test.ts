@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { wordList } from "../../../lib/domains/instruction-following/word-list.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: avoid and case skip the lexicon test (random letters are rewarded), count counts characters, end means
-// "includes", the fraction covers all six kinds.
+// Deliberate faults (mutants) that these tests detect: avoid and case skip the lexicon test (random letters are
+// rewarded), count counts characters, end means "includes", the fraction covers all six kinds.
 
 const lexicon = ["cat", "dog", "fox", "map", "sun"];
 const judge = (constraints: object) => judgeOf(wordList, { constraints, lexicon });

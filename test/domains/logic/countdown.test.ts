@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { countdown } from "../../../lib/domains/logic/countdown.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried, all killed: numbers are compared as a set; a nearly equal value passes; the part after = is ignored;
-// an answer in the reasoning counts; of two boxes joined by "or" the last is taken.
+// Deliberate faults (mutants) that these tests detect: numbers are compared as a set; a nearly equal value passes;
+// the part after = is ignored; an answer in the reasoning counts; of two boxes joined by "or" the last is taken.
 
 const judge = judgeOf(countdown, { nums: [44, 19, 35, 35], target: 98 });
 const solved = { status: "correct", score: 1, reason: "solved" };

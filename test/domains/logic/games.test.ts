@@ -5,8 +5,9 @@ import { longest } from "../../long.ts";
 import { HOSTILE } from "./judge.ts";
 import { labelledPuzzles } from "./labelled.ts";
 
-// Mutants tried on the text games, each killed by its game's test: the first box instead of the last, strict reads the
-// reasoning, each rule of cryptarithm, mathador and math_path removed in turn, strict reads as the reference does.
+// Deliberate faults (mutants) in the text games, each detected by the test of its game: the first box instead of the
+// last, strict reads the reasoning, each rule of cryptarithm, mathador and math_path removed in turn, strict reads as
+// the reference does.
 
 test("every game has a name of its own, and the list is in their order", () => {
   const names = GAMES.map((game) => game.task);

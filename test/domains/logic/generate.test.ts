@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { latinSquare, truthTable } from "../../../lib/domains/logic/generate.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Mutants tried: variable masks are swapped, negation applies to the formula instead of the variable, a row has a blank
-// twice, blanks are in drawing order. Each fails a re-derivation below.
+// Deliberate faults (mutants) that these tests detect: variable masks are swapped, negation applies to the formula
+// instead of the variable, a row has a blank twice, blanks are in drawing order. Each fails a re-derivation below.
 
 /** Evaluates the formula under one assignment, with a parser for the grammar that the question states. */
 function holds(formula: string, a: boolean, b: boolean): boolean {

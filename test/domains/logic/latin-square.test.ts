@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { latinSquare } from "../../../lib/domains/logic/latin-square.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: no column check ("22" with the rows of the second table passes), no row check, no bound on the symbol
-// (5 in a square of order 4 passes), blanks are filled column by column.
+// Deliberate faults (mutants) that these tests detect: no column check ("22" with the rows of the second table
+// passes), no row check, no bound on the symbol (5 in a square of order 4 passes), blanks are filled column by
+// column.
 
 const judge = judgeOf(latinSquare, { rows: ["2341", "143_", "4123", "3_14"] });
 

@@ -1,5 +1,5 @@
-// Mutants tried: only the last box is read; a distant box is joined; words between boxes are ignored; "or" before the
-// box is missed.
+// Deliberate faults (mutants) that these tests detect: only the last box is read; a distant box is joined; words
+// between boxes are ignored; "or" before the box is missed.
 import { expect, test } from "vitest";
 import { answerBox } from "../../../lib/domains/math/answer-box.ts";
 import { boxContent } from "../../../lib/domains/math/boxed.ts";

@@ -1,5 +1,5 @@
-// Mutants tried: the first marked line instead of the last, a box before the line is preferred, dollar signs are kept,
-// braces are ignored, "Answer:" matches inside a line.
+// Deliberate faults (mutants) that these tests detect: the first marked line instead of the last, a box before the
+// line is preferred, dollar signs are kept, braces are ignored, "Answer:" matches inside a line.
 import { describe, expect, test } from "vitest";
 import { lastStated, type Marker } from "../../../lib/domains/math/answer-line.ts";
 import { math } from "../../../lib/domains/math/verify.ts";

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { shift, squareRoot, width } from "../../../lib/domains/math/bits.ts";
 
-// Mutants tried: the doubling steps stop at a quarter of the digits and no last steps follow, right shifts round
-// towards zero.
+// Deliberate faults (mutants) that these tests detect: the doubling steps stop at a quarter of the digits and no last
+// steps follow, right shifts round towards zero.
 
 describe("the square root", () => {
   test("of small numbers is what counting up finds", () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { boxContent, boxContents, lastBox, MAX_TAIL } from "../../../lib/domains/math/boxed.ts";
 
-// Mutants tried: the first box instead of the last, length in UTF-16 units, brace depth is ignored, near boxes are not
-// joined, listed boxes are not joined, a repeated box is joined.
+// Deliberate faults (mutants) that these tests detect: the first box instead of the last, length in UTF-16 units,
+// brace depth is ignored, near boxes are not joined, listed boxes are not joined, a repeated box is joined.
 
 describe("the last box", () => {
   test.each([

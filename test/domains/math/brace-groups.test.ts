@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { bracedArguments, closingPlace, fractionsOfOver } from "../../../lib/domains/math/brace-groups.ts";
 
-// Mutants tried: the first closing parenthesis ends the group, \overline is read as \over, \over's group is the whole
-// text.
+// Deliberate faults (mutants) that these tests detect: the first closing parenthesis ends the group, \overline is
+// read as \over, \over's group is the whole text.
 
 test.each([
   ["\\sqrt(3)", "\\sqrt{3}"],

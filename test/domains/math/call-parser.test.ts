@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: sin^{-1} is a power, log has base e, arguments extend past the next function, minors have no sign,
-// matrices may be ragged, determinants of any shape or size, integrals are always over x, matrices are not multiplied,
-// or in any shape.
+// Deliberate faults (mutants) that these tests detect: sin^{-1} is a power, log has base e, arguments extend past the
+// next function, minors have no sign, matrices may be ragged, determinants of any shape or size, integrals are always
+// over x, matrices are not multiplied, or in any shape.
 
 test.each([
   ["\\sin x", "sin(x)"],

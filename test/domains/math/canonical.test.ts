@@ -6,8 +6,8 @@ import { PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import { BudgetExceeded, Undefined } from "../../../lib/domains/math/rational.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: roots of quotients ignore the denominator, (-1)^n is dropped, exponents are split without their
-// constant, logarithms of quotients are added.
+// Deliberate faults (mutants) that these tests detect: roots of quotients ignore the denominator, (-1)^n is dropped,
+// exponents are split without their constant, logarithms of quotients are added.
 
 function same(a: string, b: string): boolean {
   const field = new FractionField(new PolynomialRing(new Budget()));

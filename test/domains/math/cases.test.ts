@@ -1,4 +1,5 @@
-// Mutants tried: a pair's gold is boxed although it has a box, every pair is read `anywhere`, compat is not passed on.
+// Deliberate faults (mutants) that these tests detect: a pair's gold is boxed although it has a box, every pair is
+// read `anywhere`, compat is not passed on.
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";

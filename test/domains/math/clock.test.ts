@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { readClock, sameTime } from "../../../lib/domains/math/clock.ts";
 
-// Mutants tried: 12 a.m. is noon, minutes may exceed 59, a bare ratio is a time.
+// Deliberate faults (mutants) that these tests detect: 12 a.m. is noon, minutes may exceed 59, a bare ratio is a
+// time.
 
 test.each([
   ["2:30 \\text{ p.m.}", [870], true],

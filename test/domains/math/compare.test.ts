@@ -3,8 +3,8 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { matches } from "../../../lib/domains/math/compare.ts";
 import { parseAnswer } from "../../../lib/domains/math/parser.ts";
 
-// Mutants tried: decimals are compared exactly, whole numbers are compared rounded, the first of a chain is taken
-// instead of the last, a symbol equals any product of as many letters.
+// Deliberate faults (mutants) that these tests detect: decimals are compared exactly, whole numbers are compared
+// rounded, the first of a chain is taken instead of the last, a symbol equals any product of as many letters.
 
 function verdicts(gold: string, answer: string): string {
   const [reference, strict] = [false, true].map((mode) => {

@@ -15,7 +15,8 @@ import { pi } from "../../../lib/domains/math/elementary.ts";
 import { rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { RealArithmetic } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: inverse() forgets the conjugate, the sign of asin's logarithm. To run: acos as asin - pi/2.
+// Deliberate faults (mutants) that these tests detect: inverse() forgets the conjugate, the sign of asin's logarithm.
+// Not yet tried: acos as asin - pi/2.
 
 const BITS = 200;
 const r = new RealArithmetic(BITS, new Budget(1e12));

@@ -3,8 +3,8 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { decimalsMatch, isDecimal } from "../../../lib/domains/math/decimals.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: five places are enough, the cut may round in either direction, no relative error, the longer one is
-// shortened to itself.
+// Deliberate faults (mutants) that these tests detect: five places are enough, the cut may round in either direction,
+// no relative error, the longer one is shortened to itself.
 
 test.each([
   ["0.1", "0.100", true],

@@ -5,8 +5,9 @@ import { angle, circle, exp, ln, pi } from "../../../lib/domains/math/elementary
 import { BudgetExceeded, rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { NIL, type Real, RealArithmetic, top } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: pi from a wrong arctangent, ln with one Newton step less, circle without the quadrant turn, exp
-// without the guard bits for halvings. Each fails the doubled-precision or the known-digits test.
+// Deliberate faults (mutants) that these tests detect: pi from a wrong arctangent, ln with one Newton step less,
+// circle without the quadrant turn, exp without the guard bits for halvings. Each fails the doubled-precision or the
+// known-digits test.
 
 const BITS = 256;
 const r = new RealArithmetic(BITS, new Budget(1e12));

@@ -1,5 +1,5 @@
-// Mutants tried: qualifiers of the unknown are dropped; inequalities are dropped; "k in N" equals "k in Z"; an option's
-// letter alone stands for letter and text.
+// Deliberate faults (mutants) that these tests detect: qualifiers of the unknown are dropped; inequalities are
+// dropped; "k in N" equals "k in Z"; an option's letter alone stands for letter and text.
 import { expect, test } from "vitest";
 import { boxed, judge } from "./verdicts.ts";
 

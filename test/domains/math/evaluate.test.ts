@@ -5,7 +5,8 @@ import { approximate, Evaluator, exactValue, symbolsUnder } from "../../../lib/d
 import { type Rational, toText, Undefined } from "../../../lib/domains/math/rational.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: floor is one too low at integers, opaque functions ignore their arguments, sums lack their last term.
+// Deliberate faults (mutants) that these tests detect: floor is one too low at integers, opaque functions ignore
+// their arguments, sums lack their last term.
 
 /** Exact to 15 decimal places, whatever the size of numerator and denominator. */
 const rounded = ({ n, d }: Rational): number => Number((n * 10n ** 15n) / d) / 1e15;

@@ -4,7 +4,8 @@ import { BudgetExceeded, Undefined } from "../../../lib/domains/math/rational.ts
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: juxtaposition folds from the left, bars never close, f(x) is a product, 2 7/3 is a mixed number.
+// Deliberate faults (mutants) that these tests detect: juxtaposition folds from the left, bars never close, f(x) is a
+// product, 2 7/3 is a mixed number.
 
 test.each([
   ["1+2-x", "(+ 1 2 (* -1 x))"],

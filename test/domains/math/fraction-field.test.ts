@@ -5,8 +5,8 @@ import { type Fraction, FractionField } from "../../../lib/domains/math/fraction
 import { type Polynomial, PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: sum() ignores denominators, equal() compares only numerators, of() keeps a single-term denominator,
-// key() is not divided by the leading coefficient.
+// Deliberate faults (mutants) that these tests detect: sum() ignores denominators, equal() compares only numerators,
+// of() keeps a single-term denominator, key() is not divided by the leading coefficient.
 
 const ring = new PolynomialRing(new Budget(1e12));
 const field = new FractionField(ring);

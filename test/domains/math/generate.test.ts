@@ -2,8 +2,9 @@ import { expect, test } from "vitest";
 import { chain, congruence } from "../../../lib/domains/math/generate.ts";
 import { CounterRandom } from "../../../lib/random.ts";
 
-// Parses each question and solves it independently. Mutants tried: reduction only at the end (steps fail), operand
-// range 0..4 (pattern fails), congruence coefficient range 0..m-1 (uniqueness fails).
+// Parses each question and solves it independently. Deliberate faults (mutants) that these tests detect: reduction
+// only at the end (steps fail), operand range 0..4 (pattern fails), congruence coefficient range 0..m-1 (uniqueness
+// fails).
 
 const draw = (family: typeof chain, level: number, i: number) =>
   family.draw(new CounterRandom(2, i, level), level);

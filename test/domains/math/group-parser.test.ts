@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: bars in brackets are not counted separately, f(x+1) is a product of x(x+1), [1;2] is a tuple.
+// Deliberate faults (mutants) that these tests detect: bars in brackets are not counted separately, f(x+1) is a
+// product of x(x+1), [1;2] is a tuple.
 
 test.each([
   ["|x|(y+1)", "(* abs(x) (+ y 1))"],

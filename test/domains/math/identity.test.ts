@@ -3,8 +3,9 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { identical } from "../../../lib/domains/math/identity.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: constants that agree to 50 digits are accepted, only positive points are tried. Two survive alone,
-// because each covers the other: points where both sides vanish count as agreement, small points are rounded down.
+// Deliberate faults (mutants) that these tests detect: constants that agree to 50 digits are accepted, only positive
+// points are tried. Two others are detected only together, because each hides the other: points where both sides
+// vanish count as agreement, small points are rounded down.
 
 const same = (a: string, b: string) => identical(expression(a), expression(b), new Budget());
 

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { binomial, combinatorial, factorial } from "../../../lib/domains/math/integer-functions.ts";
 import { BudgetExceeded, integer, rational, toText } from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: binomial without the bound of its symmetric shortcut, ceil as floor + 1, mod with truncation.
+// Deliberate faults (mutants) that these tests detect: binomial without the bound of its symmetric shortcut, ceil as
+// floor + 1, mod with truncation.
 
 test.each([
   ["abs", [[-3, 2]], "3/2"],

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { tokenize } from "../../../lib/domains/math/lexer.ts";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 
-// Mutants tried: the shortest command matches first, "5." is a number, percent without its one space, `d` is never a
-// differential, reserved words are ignored.
+// Deliberate faults (mutants) that these tests detect: the shortest command matches first, "5." is a number, percent
+// without its one space, `d` is never a differential, reserved words are ignored.
 
 const words = (text: string, strict = false) =>
   tokenize(text, strict)

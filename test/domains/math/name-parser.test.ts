@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { parseAnswer } from "../../../lib/domains/math/parser.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: case is always ignored, the base is dropped, a text's exponent applies to all its units.
+// Deliberate faults (mutants) that these tests detect: case is always ignored, the base is dropped, a text's exponent
+// applies to all its units.
 
 test.each([
   ["N", "n"],

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastEquated, normalizeLatex } from "../../../lib/domains/math/normalize.ts";
 
-// Mutants tried: bare arguments of \frac get no braces, \left stays, "and" is replaced inside words, 0.5 stays a
-// decimal.
+// Deliberate faults (mutants) that these tests detect: bare arguments of \frac get no braces, \left stays, "and" is
+// replaced inside words, 0.5 stays a decimal.
 
 test.each([
   ["\\dfrac{1}{2}", "\\frac{1}{2}"],

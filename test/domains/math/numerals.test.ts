@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { plainNumerals, withoutGroupCommas } from "../../../lib/domains/math/numerals.ts";
 
-// Mutants tried: groups of any length, mixed separators, a period of nines is off by one, 2e+1 is scientific, 2 3/2 is
-// mixed.
+// Deliberate faults (mutants) that these tests detect: groups of any length, mixed separators, a period of nines is
+// off by one, 2e+1 is scientific, 2 3/2 is mixed.
 
 test.each([
   ["1\\,000\\,000", "1000000"],

@@ -1,4 +1,5 @@
-// Mutants tried: an operator after the letter is ignored; the first of two letters is taken.
+// Deliberate faults (mutants) that these tests detect: an operator after the letter is ignored; the first of two
+// letters is taken.
 import { expect, test } from "vitest";
 import { namesSeveral, optionOf } from "../../../lib/domains/math/option-label.ts";
 

@@ -4,8 +4,8 @@ import type { Expr } from "../../../lib/domains/math/syntax.ts";
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: a ± b is one element, union binds tighter than intersection, "x = 1, 2" is two elements, an
-// approximation always takes the right side.
+// Deliberate faults (mutants) that these tests detect: a ± b is one element, union binds tighter than intersection,
+// "x = 1, 2" is two elements, an approximation always takes the right side.
 
 describe("lists and sets", () => {
   test.each([

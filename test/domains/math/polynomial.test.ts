@@ -4,7 +4,7 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { type Polynomial, PolynomialRing } from "../../../lib/domains/math/polynomial.ts";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: exponents of roots are not reduced, merge drops equal atoms.
+// Deliberate faults (mutants) that these tests detect: exponents of roots are not reduced, merge drops equal atoms.
 
 const ring = new PolynomialRing(new Budget(1e12));
 const x = ring.atom("x", 1, true);

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { plainLatex } from "../../../lib/domains/math/presentation.ts";
 
-// Mutants tried: \hspace is dropped without a space, the period of an ellipsis is cut, \text around words is unwrapped,
-// a label with a meaningful word is dropped, ]0,1] is turned around without an outward bracket, braces of \choose are
-// removed.
+// Deliberate faults (mutants) that these tests detect: \hspace is dropped without a space, the period of an ellipsis
+// is cut, \text around words is unwrapped, a label with a meaningful word is dropped, ]0,1] is turned around without
+// an outward bracket, braces of \choose are removed.
 
 test.each([
   ["12", "12"],

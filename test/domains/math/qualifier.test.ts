@@ -1,5 +1,5 @@
-// Mutants tried: the last possible start comes first; surrounding brackets stay; "n >= 5" is a qualifier; sets of other
-// names count.
+// Deliberate faults (mutants) that these tests detect: the last possible start comes first; surrounding brackets
+// stay; "n >= 5" is a qualifier; sets of other names count.
 import { expect, test } from "vitest";
 import { withoutQualifiers } from "../../../lib/domains/math/qualifier.ts";
 

@@ -3,8 +3,9 @@ import { comparable, readUnit, withoutUnit } from "../../../lib/domains/math/qua
 import { SyntaxFault } from "../../../lib/domains/math/token.ts";
 import { expression, show } from "../../fixtures/latex.ts";
 
-// Mutants tried: units of two kinds are compared by value, nothing is converted, the unit of a mixed quantity is
-// dropped, a unit letter is never a letter, degrees are only angles, the exponent applies to the whole of km/h.
+// Deliberate faults (mutants) that these tests detect: units of two kinds are compared by value, nothing is
+// converted, the unit of a mixed quantity is dropped, a unit letter is never a letter, degrees are only angles, the
+// exponent applies to the whole of km/h.
 
 describe("a text after a number", () => {
   test.each([

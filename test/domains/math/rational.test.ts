@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as q from "../../../lib/domains/math/rational.ts";
 
-// Mutants tried: rational() does not normalise the sign, floor() truncates, roundScaled() rounds ties away from zero,
-// power() does not check the size (hangs), factor() drops the cofactor. Each fails here.
+// Deliberate faults (mutants) that these tests detect: rational() does not normalise the sign, floor() truncates,
+// roundScaled() rounds ties away from zero, power() does not check the size (hangs), factor() drops the cofactor.
+// Each fails here.
 
 const whole = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n });
 const fraction = fc

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { readLatex, readStrictly } from "../../../lib/domains/math/reading.ts";
 import { show } from "../../fixtures/latex.ts";
 
-// Mutants tried: no second attempt after "=", the markers of complex numbers are ignored, strict keeps ~.
+// Deliberate faults (mutants) that these tests detect: no second attempt after "=", the markers of complex numbers
+// are ignored, strict keeps ~.
 
 const read = (text: string, strict: boolean) => {
   const { value, parsed, text: normal } = (strict ? readStrictly : readLatex)(text);

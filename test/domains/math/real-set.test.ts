@@ -5,8 +5,8 @@ import { realIntervals } from "../../../lib/domains/math/real-set.ts";
 import type { Interval, Value } from "../../../lib/domains/math/syntax.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: touching open ends are joined, the complement keeps the closedness of ends, points are dropped, right
-// ends are compared as left ends.
+// Deliberate faults (mutants) that these tests detect: touching open ends are joined, the complement keeps the
+// closedness of ends, points are dropped, right ends are compared as left ends.
 
 const worked = (text: string) => realIntervals(value(text), new Budget(1e9))?.map(show).join(" ");
 

@@ -4,7 +4,8 @@ import { Budget } from "../../../lib/domains/math/budget.ts";
 import { BudgetExceeded, rational, Undefined } from "../../../lib/domains/math/rational.ts";
 import { NIL, type Real, RealArithmetic, top } from "../../../lib/domains/math/real.ts";
 
-// Mutants tried: a quotient has no extra bits, a root of a mantissa has an odd exponent.
+// Deliberate faults (mutants) that these tests detect: a quotient has no extra bits, a root of a mantissa has an odd
+// exponent.
 
 const BITS = 256;
 const r = new RealArithmetic(BITS, new Budget(1e12));

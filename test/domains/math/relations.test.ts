@@ -5,8 +5,8 @@ import { relationAsSet, relationsMatch } from "../../../lib/domains/math/relatio
 import type { Relation } from "../../../lib/domains/math/syntax.ts";
 import { show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: negative factors keep the direction of an inequality, "<" bounds from below, strict inequalities have
-// closed ends, chains may differ in length.
+// Deliberate faults (mutants) that these tests detect: negative factors keep the direction of an inequality, "<"
+// bounds from below, strict inequalities have closed ends, chains may differ in length.
 
 const same = (gold: string, answer: string, strict = true) =>
   relationsMatch(

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { residue } from "../../../lib/domains/math/residue.ts";
 import { judgeOf } from "../../fixtures/judge.ts";
 
-// Mutants tried: Number() without the pattern (" 3e0", "0x3", "" pass), comparison mod m (8 passes).
+// Deliberate faults (mutants) that these tests detect: Number() without the pattern (" 3e0", "0x3", "" pass),
+// comparison mod m (8 passes).
 
 const judge = judgeOf(residue, { value: 3, modulus: 5 });
 

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { scavenge } from "../../../lib/domains/math/scavenge.ts";
 import { show } from "../../fixtures/latex.ts";
 
-// Mutants tried: priorities are reversed, the first match instead of the last, numbers without anchors, no pattern for
-// a bare box, "3." is not a decimal.
+// Deliberate faults (mutants) that these tests detect: priorities are reversed, the first match instead of the last,
+// numbers without anchors, no pattern for a bare box, "3." is not a decimal.
 
 const found = (text: string) => {
   const reading = scavenge(text);

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { separationBits } from "../../../lib/domains/math/separation.ts";
 import { expression } from "../../fixtures/latex.ts";
 
-// Mutants tried: the degree is not multiplied, a root's degree is dropped, roots ignore their denominators, negative
-// exponents are not swapped, above or below.
+// Deliberate faults (mutants) that these tests detect: the degree is not multiplied, a root's degree is dropped,
+// roots ignore their denominators, negative exponents are not swapped, above or below.
 
 const bits = (text: string) => separationBits(expression(text), () => 4);
 

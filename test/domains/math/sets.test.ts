@@ -4,8 +4,9 @@ import { matches } from "../../../lib/domains/math/compare.ts";
 import { setsMatch } from "../../../lib/domains/math/sets.ts";
 import { value } from "../../fixtures/latex.ts";
 
-// Mutants tried: tuples match in any order, repeats are counted, the openness of both ends or of right ends is ignored,
-// empty intervals are kept, closed intervals are pairs, lists may have any length.
+// Deliberate faults (mutants) that these tests detect: tuples match in any order, repeats are counted, the openness
+// of both ends or of right ends is ignored, empty intervals are kept, closed intervals are pairs, lists may have any
+// length.
 
 const same = (gold: string, answer: string) =>
   setsMatch(value(gold), value(answer), { budget: new Budget(1e9), strict: true }, matches);

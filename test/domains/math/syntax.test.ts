@@ -3,9 +3,9 @@ import { Undefined } from "../../../lib/domains/math/rational.ts";
 import * as s from "../../../lib/domains/math/syntax.ts";
 import { expression, show, value } from "../../fixtures/latex.ts";
 
-// Mutants tried: fingerprints of sums and products are not sorted, decimals are like integers, bound variables are
-// free, bare denominators are not symbols, substitution enters the body of a sum over the same variable, scalars stand
-// beside a matrix.
+// Deliberate faults (mutants) that these tests detect: fingerprints of sums and products are not sorted, decimals are
+// like integers, bound variables are free, bare denominators are not symbols, substitution enters the body of a sum
+// over the same variable, scalars stand beside a matrix.
 
 test("sums and products flatten, one alone is itself, order does not matter to sameness", () => {
   expect(show(s.sum([s.sum([s.whole(1), s.symbol("x")]), s.whole(2)]))).toBe("(+ 1 x 2)");

@@ -7,7 +7,8 @@ import {
   namedUnit,
 } from "../../../lib/domains/math/unit-names.ts";
 
-// Mutants tried: single letters are units, meaningful words are allowed, abbreviations match in any case.
+// Deliberate faults (mutants) that these tests detect: single letters are units, meaningful words are allowed,
+// abbreviations match in any case.
 
 test.each([
   ["12 cm", "12 \\text{cm}"],

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { dropUnits } from "../../../lib/domains/math/unit-words.ts";
 
-// Mutants tried: one pass instead of two, no plural, an empty answer is allowed, a text is taken out of a fraction.
+// Deliberate faults (mutants) that these tests detect: one pass instead of two, no plural, an empty answer is
+// allowed, a text is taken out of a fraction.
 
 test.each([
   ["5 cm", "5"],

@@ -7,9 +7,9 @@ import { math } from "../../../lib/domains/math/verify.ts";
 import { HoneError } from "../../../lib/errors.ts";
 import { boxed, judge } from "./verdicts.ts";
 
-// Mutants tried: no text comparison, strict reads the reasoning, every exploit check is removed in turn, reference
-// labels come from strict reading or comparison, unclosed boxes are read, the gold is endless, an exceeded budget
-// throws.
+// Deliberate faults (mutants) that these tests detect: no text comparison, strict reads the reasoning, every exploit
+// check is removed in turn, reference labels come from strict reading or comparison, unclosed boxes are read, the
+// gold is endless, an exceeded budget throws.
 
 describe("a bad reference is refused with its reason", () => {
   test.each([

@@ -11,7 +11,8 @@ import type { Rollout, Verdict } from "../../../lib/records.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the hook runs before the batch's division, it sees dropped groups, its numbers go to the next group.
+// Deliberate faults (mutants) that these tests detect: the hook runs before the batch's division, it sees dropped
+// groups, its numbers go to the next group.
 
 const plain = { lengthPenalty: { kind: "none" } } as const;
 const SHAPING = shapingOptions(smallRecipe({}, { ...plain, advantages: { divideBy: "batch-std" } }));

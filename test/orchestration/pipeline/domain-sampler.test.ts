@@ -4,8 +4,9 @@ import { DomainSampler } from "../../../lib/orchestration/pipeline/domain-sample
 import { CounterRandom } from "../../../lib/random.ts";
 import { golden, near } from "../../fixtures/goldens.ts";
 
-// Mutants tried: warm-up until 51; the clip at 0.2, at 5 or absent; an adjustment of 1 for a domain without
-// completions; p is not renormalised; picks count as completions; the pick counter is not restored.
+// Deliberate faults (mutants) that these tests detect: warm-up until 51; the clip at 0.2, at 5 or absent; an
+// adjustment of 1 for a domain without completions; p is not renormalised; picks count as completions; the pick
+// counter is not restored.
 
 interface SamplerCase {
   readonly id: number;

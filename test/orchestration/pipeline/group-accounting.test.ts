@@ -7,8 +7,9 @@ import type { DropReason } from "../../../lib/records.ts";
 import { problemOf, rolloutOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the sampler ignores aborted attempts, a dropped group's rollouts count as trained, settling advances
-// the step instead of batching, credits are returned before the check, saved counts include outstanding groups.
+// Deliberate faults (mutants) that these tests detect: the sampler ignores aborted attempts, a dropped group's
+// rollouts count as trained, settling advances the step instead of batching, credits are returned before the check,
+// saved counts include outstanding groups.
 
 function open(state?: RunState, sampler: "adaptive" | "trained" = "adaptive") {
   const events: unknown[] = [];

@@ -32,8 +32,8 @@ test("groups that were taken up stand in any order of age: the oldest are due, a
 
 /**
  * Groups complete in an adversarial order. With at most P (maxLag + 1) outstanding, and credits returned after each
- * step, no trained group is older than maxLag and no step must take more than P. Mutants tried, all killed: stepsLeft
- * without + maxLag; due = count of version <= v - maxLag only.
+ * step, no trained group is older than maxLag and no step must take more than P. Deliberate faults (mutants) that
+ * these tests detect: stepsLeft without + maxLag; due = count of version <= v - maxLag only.
  */
 test("whatever completes first, no group trains too old and no step overflows", () => {
   const plan = fc.record({

@@ -5,8 +5,8 @@ import type { Curriculum, WeightFunction } from "../../../lib/orchestration/setu
 import type { ScoredRollout } from "../../../lib/records.ts";
 import { requestOf } from "../pipeline-accounting.ts";
 
-// Mutants tried: histories are updated in the order of completion, a problem in the pipeline is drawn again, the
-// average weighs old and new the other way round, the key lacks the number of draws.
+// Deliberate faults (mutants) that these tests detect: histories are updated in the order of completion, a problem in
+// the pipeline is drawn again, the average weighs old and new the other way round, the key lacks the number of draws.
 
 const PLACE = { seed: 7, ordinal: 2 };
 const curriculum = (count: number, weigh: WeightFunction): Curriculum => ({

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: prompt tokens are included; the offsets start at the batch's sequences instead of the
-// sampled tokens.
+// Deliberate faults (mutants) that these tests detect: prompt tokens are included; the offsets start at the batch's
+// sequences instead of the sampled tokens.
 import { expect, test } from "vitest";
 import type { SlopesFunction, StepTokens } from "../../../lib/custom-objective.ts";
 import { weighedByObjective } from "../../../lib/orchestration/pipeline/step-tokens.ts";

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { DiskSet } from "../../../lib/orchestration/records/disk-set.ts";
 
-// Mutants tried: the table does not grow, growth loses keys, probing does not wrap around, a slot is used twice.
+// Deliberate faults (mutants) that these tests detect: the table does not grow, growth loses keys, probing does not
+// wrap around, a slot is used twice.
 
 let dir: string;
 beforeEach(() => {

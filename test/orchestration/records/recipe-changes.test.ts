@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { recipeChanges } from "../../../lib/orchestration/records/recipe-changes.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the order of domains is ignored, a missing field is ignored, changes of permanent fields are allowed.
+// Deliberate faults (mutants) that these tests detect: the order of domains is ignored, a missing field is ignored,
+// changes of permanent fields are allowed.
 
 const stored = (...change: Parameters<typeof smallRecipe>): unknown =>
   JSON.parse(JSON.stringify(smallRecipe(...change)));

@@ -30,8 +30,8 @@ import { inlineVerifiers as verifiers } from "../inline-verifiers.ts";
 import { smallRecipe } from "../small-recipe.ts";
 import { standInCore } from "../stand-in-core.ts";
 
-// Mutants tried, all killed: prompts instead of rollouts, log-probs shifted by the prompt, dropped groups counted as
-// sequences, a group's step one too late, a resume keeps records of later steps.
+// Deliberate faults (mutants) that these tests detect: prompts instead of rollouts, log-probs shifted by the prompt,
+// dropped groups counted as sequences, a group's step one too late, a resume keeps records of later steps.
 
 let dir: string;
 beforeEach(() => {

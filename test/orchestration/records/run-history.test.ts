@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { LoggedRollout, RunEvent } from "../../../lib/orchestration/records/event-log.ts";
 import { expectPlayable, readHistory } from "../../../lib/orchestration/records/run-history.ts";
 
-// Mutants tried: each check of expectPlayable removed, a resume keeps the old recipe.
+// Deliberate faults (mutants) that these tests detect: each check of expectPlayable removed, a resume keeps the old
+// recipe.
 
 const step = (s: number, v = s + 1, k: number[] = []) => ({ e: "step", s, v, k }) as const;
 const rollout = (attempt: number, ...runs: number[]): LoggedRollout => [attempt, 9, "00", ...runs];

@@ -1,4 +1,5 @@
-// Mutants tried: the verdict is returned before it is written, opening does not cut a torn line.
+// Deliberate faults (mutants) that these tests detect: the verdict is returned before it is written, opening does not
+// cut a torn line.
 import { spawn } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Mutants tried, all killed: a run without a checkpoint is refused; a run whose checkpoints are gone starts anew.
+// Deliberate faults (mutants) that these tests detect: a run without a checkpoint is refused; a run whose checkpoints
+// are gone starts anew.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Mutants tried: another version's verdict is reused, an unscored verdict is reused, the last verdict counts as the
-// run's, the journal gets no entry, --all has no effect, the domain is ignored, the means include unscored ones.
+// Deliberate faults (mutants) that these tests detect: another version's verdict is reused, an unscored verdict is
+// reused, the last verdict counts as the run's, the journal gets no entry, --all has no effect, the domain is
+// ignored, the means include unscored ones.
 import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

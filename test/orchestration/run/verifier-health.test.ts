@@ -4,7 +4,8 @@ import type { Verdict } from "../../../lib/records.ts";
 import { problemOf } from "../pipeline-accounting.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: a verdict does not reset the count, all verifiers share one count, every failure warns.
+// Deliberate faults (mutants) that these tests detect: a verdict does not reset the count, all verifiers share one
+// count, every failure warns.
 
 const down: Verdict = { status: "unscored", cause: "worker lost: boom" };
 const up: Verdict = { status: "wrong", score: 0, reason: "" };

@@ -76,7 +76,8 @@ test("a loss that is not finite ends it", async () => {
   await expect(run(trainer)).rejects.toMatchObject({ code: "HONE_ERR_NON_FINITE" });
 });
 
-// Mutants tried: the step in flight has no handler; the next batch is written after the step instead of during it.
+// Deliberate faults (mutants) that these tests detect: the step in flight has no handler; the next batch is written
+// after the step instead of during it.
 test("a batch that cannot be written ends it, and the step in flight that fails too leaves no rejection behind", async () => {
   const stray: unknown[] = [];
   const note = (error: unknown) => void stray.push(error);

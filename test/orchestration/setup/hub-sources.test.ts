@@ -16,7 +16,8 @@ import { StandInHub } from "../../fixtures/hub-server.ts";
 import { patient } from "../../patience.ts";
 import { smallRecipe } from "../small-recipe.ts";
 
-// Mutants tried: the kind of rows is not reported, commits are not recorded, another name's pinned commit is used.
+// Deliberate faults (mutants) that these tests detect: the kind of rows is not reported, commits are not recorded,
+// another name's pinned commit is used.
 
 const rows = (from: number) =>
   Array.from({ length: 30 }, (_, i) =>

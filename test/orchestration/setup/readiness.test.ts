@@ -1,4 +1,5 @@
-// Mutants tried, all killed: the check accepts what a run refuses; a run replaces the earlier one and then refuses.
+// Deliberate faults (mutants) that these tests detect: the check accepts what a run refuses; a run replaces the
+// earlier one and then refuses.
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir, totalmem } from "node:os";
 import { join } from "node:path";

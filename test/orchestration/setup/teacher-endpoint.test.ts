@@ -1,6 +1,6 @@
-// Runs against a server of this test, in vLLM's format and in that of `echo`. Mutants tried, all killed: the token is
-// not looked up by its id; an answer about other tokens is accepted; an outage gives zeros; the likeliest tokens are
-// taken in the answer's order.
+// Runs against a server of this test, in vLLM's format and in that of `echo`. Deliberate faults (mutants) that these
+// tests detect: the token is not looked up by its id; an answer about other tokens is accepted; an outage gives
+// zeros; the likeliest tokens are taken in the answer's order.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";

@@ -1,5 +1,6 @@
-// Mutants tried: the key covers the task alone, a verdict is accepted anywhere in a reply, two verdicts are accepted,
-// grades above the scale are accepted, A is always the answer, turn markers are not escaped.
+// Deliberate faults (mutants) that these tests detect: the key covers the task alone, a verdict is accepted anywhere
+// in a reply, two verdicts are accepted, grades above the scale are accepted, A is always the answer, turn markers
+// are not escaped.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type JudgeForm, judgeQuestion } from "../../../lib/rewards/judge/judge-prompt.ts";

@@ -1,6 +1,6 @@
-// Runs against a real HTTP server. Mutants tried: an outage scores 0, 429 is not retried, a reply without a verdict is
-// not retried, the budget counts after the answer, the cache ignores the seed, both samples use one order, the API key
-// is printed, an unfinished response is sent.
+// Runs against a real HTTP server. Deliberate faults (mutants) that these tests detect: an outage scores 0, 429 is
+// not retried, a reply without a verdict is not retried, the budget counts after the answer, the cache ignores the
+// seed, both samples use one order, the API key is printed, an unfinished response is sent.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

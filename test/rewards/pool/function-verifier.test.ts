@@ -1,5 +1,6 @@
-// Mutants tried: no time limit, a late call scores 0, an unscored call is not retried, retries never end, calls are
-// unbounded, a blocked thread goes unnoticed, the signal is never aborted, waiting counts as the workers' time.
+// Deliberate faults (mutants) that these tests detect: no time limit, a late call scores 0, an unscored call is not
+// retried, retries never end, calls are unbounded, a blocked thread goes unnoticed, the signal is never aborted,
+// waiting counts as the workers' time.
 import { expect, test } from "vitest";
 import type { RewardFunction } from "../../../lib/domains/index.ts";
 import type { Problem } from "../../../lib/records.ts";

@@ -3,8 +3,9 @@ import type { FinishReason } from "../../../lib/records.ts";
 import { judgeJob } from "../../../lib/rewards/pool/judging.ts";
 import type { VerificationJob } from "../../../lib/rewards/pool/verification-job.ts";
 
-// Runs the code of a verifier process in this process; pool.test.ts tests what needs real processes. Mutants tried: a
-// user's verifier may give `wrong` a partial score, a reference has no phase, all members share one phase.
+// Runs the code of a verifier process in this process; pool.test.ts tests what needs real processes. Deliberate
+// faults (mutants) that these tests detect: a user's verifier may give `wrong` a partial score, a reference has no
+// phase, all members share one phase.
 
 const fixture = (name: string) => new URL(`../../fixtures/verifiers/${name}`, import.meta.url).href;
 const member = (text: string, reference: unknown = "ok", finish: FinishReason = "eos") => ({

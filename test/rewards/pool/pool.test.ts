@@ -9,8 +9,9 @@ import { LexiconTokenizer } from "../../../lib/text/index.ts";
 import { long, longest } from "../../long.ts";
 import { patient } from "../../patience.ts";
 
-// Mutants tried: the culprit is read after the kill, a time-out is retried, unscored without a retry, members judged
-// before the kill lose their verdicts, no watchdog while an async verifier runs.
+// Deliberate faults (mutants) that these tests detect: the culprit is read after the kill, a time-out is retried,
+// unscored without a retry, members judged before the kill lose their verdicts, no watchdog while an async verifier
+// runs.
 
 vi.setConfig({ testTimeout: 180_000 }); // processes start from source here, and other tests keep the machine busy
 

@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { expect, test } from "vitest";
 import { ProcessTable } from "../../../lib/rewards/pool/process-table.ts";
 
-// Mutants tried: the closing flag is not checked after the start, a start that throws keeps its slot.
+// Deliberate faults (mutants) that these tests detect: the closing flag is not checked after the start, a start that
+// throws keeps its slot.
 
 const sleeper = (leave: () => void) => {
   const child = spawn("sleep", ["60"], { detached: true, stdio: "ignore" });

@@ -1,5 +1,5 @@
-// Mutants tried: weights are not normalised, the sum ignores an unscored part, a rounded sum counts as solved, parts
-// have no names, the problem's verifier gets the wrapped reference.
+// Deliberate faults (mutants) that these tests detect: weights are not normalised, the sum ignores an unscored part,
+// a rounded sum counts as solved, parts have no names, the problem's verifier gets the wrapped reference.
 import { expect, test } from "vitest";
 import type { Problem, Verdict } from "../../../lib/records.ts";
 import type { VerificationRequest } from "../../../lib/rewards/index.ts";

@@ -1,5 +1,6 @@
-// Tests the pool of a recipe with rewards, in real processes. Mutants tried: a looping reward is unscored, a waiting
-// one scores 0, the name after # is ignored, the module's limits are ignored, the sum's parts are not counted.
+// Tests the pool of a recipe with rewards, in real processes. Deliberate faults (mutants) that these tests detect: a
+// looping reward is unscored, a waiting one scores 0, the name after # is ignored, the module's limits are ignored,
+// the sum's parts are not counted.
 import { afterAll, expect, test, vi } from "vitest";
 import { judgeSchema } from "../../../lib/config/judge.ts";
 import type { Problem } from "../../../lib/records.ts";

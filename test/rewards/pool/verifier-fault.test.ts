@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { faultOf } from "../../../lib/rewards/pool/verifier-fault.ts";
 
-// Mutants tried: causes are left out, frames of the package or of dependencies count as the user's, the length is
-// unbounded.
+// Deliberate faults (mutants) that these tests detect: causes are left out, frames of the package or of dependencies
+// count as the user's, the length is unbounded.
 
 const HERE = import.meta.url;
 

@@ -10,8 +10,8 @@ import { VerifierProcess } from "../../../lib/rewards/pool/verifier-process.ts";
 import { TSX } from "../../fixtures/command-line.ts";
 import { long } from "../../long.ts";
 
-// Mutants tried: only the child's event loop watches stdin (a spinning orphan stays), the log's tail is not read,
-// stdout is shared.
+// Deliberate faults (mutants) that these tests detect: only the child's event loop watches stdin (a spinning orphan
+// stays), the log's tail is not read, stdout is shared.
 
 vi.setConfig({ testTimeout: 120_000 });
 

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { isLocked, lockFolder } from "../../../lib/shared/files/folder-lock.ts";
 import { scriptOn } from "../../fixtures/child-program.ts";
 
-// Mutants tried: the lock is not released, names of dead processes stay, the others are not checked after listening.
+// Deliberate faults (mutants) that these tests detect: the lock is not released, names of dead processes stay, the
+// others are not checked after listening.
 
 let dir: string;
 beforeEach(() => {

@@ -1,6 +1,5 @@
-// Runs against a real HTTP server.
-// Mutants tried: 429 is not retried; Retry-After is ignored; a truncated answer is accepted; an error prints the key;
-// connections are unlimited.
+// Runs against a real HTTP server. Deliberate faults (mutants) that these tests detect: 429 is not retried;
+// Retry-After is ignored; a truncated answer is accepted; an error prints the key; connections are unlimited.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { afterEach, expect, test, vi } from "vitest";
 import { ChatServer, type ChatServerOptions } from "../../../lib/shared/http/chat-server.ts";

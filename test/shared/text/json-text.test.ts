@@ -1,5 +1,6 @@
-// Mutants tried, all killed: a number is read as a double, a quote after two backslashes counts as escaped, a comma
-// before the closing bracket is accepted, the first of equal members is kept, control characters are accepted.
+// Deliberate faults (mutants) that these tests detect: a number is read as a double, a quote after two backslashes
+// counts as escaped, a comma before the closing bracket is accepted, the first of equal members is kept, control
+// characters are accepted.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { elementsOf, type JsonMaker, membersOf, readJsonText } from "../../../lib/shared/text/json-text.ts";

@@ -1,6 +1,5 @@
-// Filters with the behaviour of Python's Jinja.
-// Mutants tried: replace ignores its count; unique compares by identity; default ignores its boolean argument; join has
-// no separator.
+// Filters with the behaviour of Python's Jinja. Deliberate faults (mutants) that these tests detect: replace ignores
+// its count; unique compares by identity; default ignores its boolean argument; join has no separator.
 import { expect, test } from "vitest";
 import { render } from "./rendering.ts";
 

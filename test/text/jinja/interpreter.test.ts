@@ -1,6 +1,7 @@
 // Renders templates that Python's Jinja2 rendered (test/fixtures/jinja/cases.json says how): the text or the error's
-// words must be equal. Then tests operators, tests, blocks and limits one by one. Mutants tried: all turns share one
-// scope; == is JavaScript's; % has the sign of its left operand; bools are not numbers.
+// words must be equal. Then tests operators, tests, blocks and limits one by one. Deliberate faults (mutants) that
+// these tests detect: all turns share one scope; == is JavaScript's; % has the sign of its left operand; bools are
+// not numbers.
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { HoneError } from "../../../lib/errors.ts";

@@ -1,5 +1,5 @@
-// Methods of str with Python's behaviour.
-// Mutants tried: strip ignores its set; rsplit cuts from the left; find counts UTF-16 units.
+// Methods of str with Python's behaviour. Deliberate faults (mutants) that these tests detect: strip ignores its set;
+// rsplit cuts from the left; find counts UTF-16 units.
 import { expect, test } from "vitest";
 import { render } from "./rendering.ts";
 

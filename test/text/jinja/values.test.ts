@@ -1,6 +1,5 @@
-// Tests printing and JSON as in Python.
-// Mutants tried: 2.0 is read as 2; exponents are not padded; quotes are always single; keys are not sorted by code
-// point.
+// Tests printing and JSON as in Python. Deliberate faults (mutants) that these tests detect: 2.0 is read as 2;
+// exponents are not padded; quotes are always single; keys are not sorted by code point.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { byCodePoint, Float, readJson } from "../../../lib/text/jinja/values.ts";

@@ -4,8 +4,8 @@ import { codeAssertions } from "../../../../lib/domains/code/read/code-assertion
 import { findBuiltIn } from "../../../../lib/domains/index.ts";
 import { patient } from "../../../patience.ts";
 
-// Mutants tried: only the first function of a pytest module is called, assertions of several functions are accepted,
-// the question shows the method's name.
+// Deliberate faults (mutants) that these tests detect: only the first function of a pytest module is called,
+// assertions of several functions are accepted, the question shows the method's name.
 
 const read = (row: object) =>
   codeAssertions.open({ path: "x" })({ file: "x.jsonl", row: 1, value: row, text: JSON.stringify(row) });

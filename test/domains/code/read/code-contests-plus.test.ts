@@ -1,5 +1,5 @@
-// Mutants tried: testlib.h is looked for in the working folder, rows go on without it, solutions of C++ are gold
-// answers, tests are dropped, the kind code-tests takes these rows.
+// Deliberate faults (mutants) that these tests detect: testlib.h is looked for in the working folder, rows go on
+// without it, solutions of C++ are gold answers, tests are dropped, the kind code-tests takes these rows.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

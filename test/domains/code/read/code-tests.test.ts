@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { code } from "../../../../lib/domains/code/verify.ts";
 import { readAs } from "../../../data/filtered.ts";
 
-// Mutants tried: tests are searched in one place only, the language is ignored, a checker is ignored, fences are
-// doubled.
+// Deliberate faults (mutants) that these tests detect: tests are searched in one place only, the language is ignored,
+// a checker is ignored, fences are doubled.
 
 const spec = { kind: "code-tests" } as const;
 const list = [

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { readTests } from "../../../../lib/domains/code/read/tests.ts";
 
-// Mutants tried: kinds are not compared, names are not compared, the limit of tests cuts only the outputs, the outer
-// name is preferred to the inner, assertions are read as tests.
+// Deliberate faults (mutants) that these tests detect: kinds are not compared, names are not compared, the limit of
+// tests cuts only the outputs, the outer name is preferred to the inner, assertions are read as tests.
 
 const read = (tests: unknown, options: object = {}) =>
   readTests(typeof tests === "string" ? tests : JSON.stringify(tests), { field: "tests", ...options });

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { functionCalling } from "../../../../lib/domains/function-calling/verify.ts";
 import { readAs } from "../../../data/filtered.ts";
 
-// Mutants tried: a call is judged as the first function's, defaults are not allowed, arguments equal to defaults are
-// required, the gold keeps dots in names, "no call" accepts a call.
+// Deliberate faults (mutants) that these tests detect: a call is judged as the first function's, defaults are not
+// allowed, arguments equal to defaults are required, the gold keeps dots in names, "no call" accepts a call.
 
 const spec = { kind: "xlam" } as const;
 const TOOLS = [

@@ -1,5 +1,6 @@
-// Mutants tried, all killed: <= for < in the word range; names match substrings; "?!" stays when marks are counted; k
-// starts at 0 in the Japanese words; the slash before pronouns is kept; keyword counts 1, 2, 3, 5, 6.
+// Deliberate faults (mutants) that these tests detect: <= for < in the word range; names match substrings; "?!" stays
+// when marks are counted; k starts at 0 in the Japanese words; the slash before pronouns is kept; keyword counts 1,
+// 2, 3, 5, 6.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { COUNT } from "../../../../lib/domains/instruction-following/ifbench/count.ts";

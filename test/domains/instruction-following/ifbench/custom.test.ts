@@ -1,6 +1,6 @@
-// Mutants tried, all killed: 50 counts as a multiple; questions of equal length; four options; 51 countries; the order
-// of countries is ignored; a capital out of place; seven rows with the header; 31 April; 1822; the reversed words are
-// not reversed.
+// Deliberate faults (mutants) that these tests detect: 50 counts as a multiple; questions of equal length; four
+// options; 51 countries; the order of countries is ignored; a capital out of place; seven rows with the header; 31
+// April; 1822; the reversed words are not reversed.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { CUSTOM } from "../../../../lib/domains/instruction-following/ifbench/custom.ts";

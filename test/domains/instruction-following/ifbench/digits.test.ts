@@ -1,4 +1,5 @@
-// Mutants tried, all killed: superscripts are left out; numerals are accepted; one digit is enough.
+// Deliberate faults (mutants) that these tests detect: superscripts are left out; numerals are accepted; one digit is
+// enough.
 import { expect, test } from "vitest";
 import { isDigits } from "../../../../lib/domains/instruction-following/ifbench/digits.ts";
 

@@ -1,6 +1,7 @@
-// Mutants tried, all killed: options are cut at "," before "/"; marks stay around an option; trimming drops blank
-// lines; only the last character is checked for an emoji; sentences may have a blank line between them; a separator is
-// counted once; reference mode checks the order of headings; titles accept single lower-case letters.
+// Deliberate faults (mutants) that these tests detect: options are cut at "," before "/"; marks stay around an
+// option; trimming drops blank lines; only the last character is checked for an emoji; sentences may have a blank
+// line between them; a separator is counted once; reference mode checks the order of headings; titles accept single
+// lower-case letters.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { FORMAT } from "../../../../lib/domains/instruction-following/ifbench/format.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the table lacks a family; strict mode does not require a word; a constraint's arguments
-// are read under another name.
+// Deliberate faults (mutants) that these tests detect: the table lacks a family; strict mode does not require a word;
+// a constraint's arguments are read under another name.
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";

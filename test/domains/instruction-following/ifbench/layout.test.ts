@@ -1,5 +1,5 @@
-// Mutants tried, all killed: a wrong bracket is only skipped; depth 4; the other kind of quote closes; the line after a
-// removed blank line is checked; strict mode measures `<em>` like `<i>`.
+// Deliberate faults (mutants) that these tests detect: a wrong bracket is only skipped; depth 4; the other kind of
+// quote closes; the line after a removed blank line is checked; strict mode measures `<em>` like `<i>`.
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

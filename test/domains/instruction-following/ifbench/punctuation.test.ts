@@ -1,5 +1,5 @@
-// Mutants tried, all killed: a range of marks is left out; other white space is trimmed; the first UTF-16 unit is
-// taken.
+// Deliberate faults (mutants) that these tests detect: a range of marks is left out; other white space is trimmed;
+// the first UTF-16 unit is taken.
 import { expect, test } from "vitest";
 import {
   firstChar,

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: >= for <= in stop words; bigrams; a band of 3 points; "declarative = interrogative";
-// sentence lengths in UTF-16 units; reference mode requires different words.
+// Deliberate faults (mutants) that these tests detect: >= for <= in stop words; bigrams; a band of 3 points;
+// "declarative = interrogative"; sentence lengths in UTF-16 units; reference mode requires different words.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RATIO } from "../../../../lib/domains/instruction-following/ifbench/ratio.ts";

@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the end of the span is left out; the span counts words instead of characters; an unchanged
-// prompt is accepted; the case of the rest of the prompt is ignored.
+// Deliberate faults (mutants) that these tests detect: the end of the span is left out; the span counts words instead
+// of characters; an unchanged prompt is accepted; the case of the rest of the prompt is ignored.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { REPEAT } from "../../../../lib/domains/instruction-following/ifbench/repeat.ts";

@@ -1,5 +1,6 @@
-// Mutants tried, all killed: alliteration is counted by pairs; >= for > between sentences; "at least" for the increment
-// of words; the keyword matches a part of a word; sentence N - 1; a keyword is read as a pattern.
+// Deliberate faults (mutants) that these tests detect: alliteration is counted by pairs; >= for > between sentences;
+// "at least" for the increment of words; the keyword matches a part of a word; sentence N - 1; a keyword is read as a
+// pattern.
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { SENTENCE } from "../../../../lib/domains/instruction-following/ifbench/sentence.ts";

@@ -1,4 +1,5 @@
-// Mutants tried, all killed: a word is twice in a list; a list has a word that the rule counts right.
+// Deliberate faults (mutants) that these tests detect: a word is twice in a list; a list has a word that the rule
+// counts right.
 import { expect, test } from "vitest";
 import { MISCOUNTED } from "../../../../lib/domains/instruction-following/ifbench/syllable-table.ts";
 import {

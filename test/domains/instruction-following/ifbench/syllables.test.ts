@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the final e counts; "le" after a vowel counts twice; a number has a syllable; the table is
-// not read.
+// Deliberate faults (mutants) that these tests detect: the final e counts; "le" after a vowel counts twice; a number
+// has a syllable; the table is not read.
 import { expect, test } from "vitest";
 import {
   syllables,

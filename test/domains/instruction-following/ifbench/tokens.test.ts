@@ -1,5 +1,5 @@
-// Mutants tried, all killed: sentences are not split before tokens; tokens with a letter inside marks are dropped; "_"
-// is kept.
+// Deliberate faults (mutants) that these tests detect: sentences are not split before tokens; tokens with a letter
+// inside marks are dropped; "_" is kept.
 import { expect, test } from "vitest";
 import { wordlike, wordTokensOf } from "../../../../lib/domains/instruction-following/ifbench/tokens.ts";
 

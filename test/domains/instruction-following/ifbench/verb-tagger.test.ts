@@ -1,5 +1,5 @@
-// Mutants tried, all killed: the tag dictionary is not read; ties go to the first label; the last token's features; a
-// year of three digits; suffixes of two; the folders are searched in another order.
+// Deliberate faults (mutants) that these tests detect: the tag dictionary is not read; ties go to the first label;
+// the last token's features; a year of three digits; suffixes of two; the folders are searched in another order.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,6 +1,6 @@
-// Mutants tried, all killed: the alphabet does not wrap; "y" is a vowel; clusters span words; palindromes of four; 1 or
-// 91 is prime; a word repeated n times is refused; any token may be the verb; the final mark counts as the last word;
-// punctuation tokens count as words of a position.
+// Deliberate faults (mutants) that these tests detect: the alphabet does not wrap; "y" is a vowel; clusters span
+// words; palindromes of four; 1 or 91 is prime; a word repeated n times is refused; any token may be the verb; the
+// final mark counts as the last word; punctuation tokens count as words of a position.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { findBuiltIn, referenceFault } from "../../../../lib/domains/index.ts";
 import { constraintsOf } from "../../../../lib/domains/instruction-following/read/named-functions.ts";
 
-// Mutants tried: "at most 5" becomes "less than 5", a frequency is only a lower bound, an unknown function is read.
+// Deliberate faults (mutants) that these tests detect: "at most 5" becomes "less than 5", a frequency is only a lower
+// bound, an unknown function is read.
 
 /** A function, its arguments, a response that it accepts and one that it refuses, from reading if_functions.py. */
 const CASES: readonly (readonly [name: string, given: object, right: string, wrong: string])[] = [

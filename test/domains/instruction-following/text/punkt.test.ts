@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { punktSentences } from "../../../../lib/domains/instruction-following/text/punkt.ts";
 import { FROZEN_SENTENCES } from "../frozen/sentences.ts";
 
-// Mutants tried, all killed: candidates of one word are not merged; collocations are ignored; a lower-case word after a
-// number starts a sentence; closing quotes go to the next sentence; initials never join names; sentence starters are
-// ignored.
+// Deliberate faults (mutants) that these tests detect: candidates of one word are not merged; collocations are
+// ignored; a lower-case word after a number starts a sentence; closing quotes go to the next sentence; initials never
+// join names; sentence starters are ignored.
 describe("a sentence", () => {
   test.each([
     ["ends at a dot", "One. Two.", ["One.", "Two."]],

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { splitSentences } from "../../../../lib/domains/instruction-following/text/sentences.ts";
 import { FROZEN_SPLITS } from "../frozen/splits.ts";
 
-// Mutants tried, all killed: digits are looked ahead at instead of consumed ("1.2.3"); the last empty sentence is kept;
-// company suffixes end no sentence.
+// Deliberate faults (mutants) that these tests detect: digits are looked ahead at instead of consumed ("1.2.3"); the
+// last empty sentence is kept; company suffixes end no sentence.
 test.each([
   ["Hi!!", ["Hi!", "!"]],
   ["", []],

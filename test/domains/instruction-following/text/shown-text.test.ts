@@ -1,4 +1,5 @@
-// Mutants tried: joiners stay between Latin letters, gaps are dropped, variation selectors are removed.
+// Deliberate faults (mutants) that these tests detect: joiners stay between Latin letters, gaps are dropped,
+// variation selectors are removed.
 import { expect, test } from "vitest";
 import { shownText } from "../../../../lib/domains/instruction-following/text/shown-text.ts";
 

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { wordTokens } from "../../../../lib/domains/instruction-following/text/treebank.ts";
 import { FROZEN_SENTENCES } from "../frozen/sentences.ts";
 
-// Expected values follow the published conventions and NLTK 3.10's word_tokenize on the same sentences. Mutants tried,
-// all killed: closers are not skipped; the dots of an ellipsis are split; commas inside a number are split; clitics
-// match without the space after them.
+// Expected values follow the published conventions and NLTK 3.10's word_tokenize on the same sentences. Deliberate
+// faults (mutants) that these tests detect: closers are not skipped; the dots of an ellipsis are split; commas inside
+// a number are split; clitics match without the space after them.
 test.each([
   ["Don't stop, they're gonna win.", ["Do", "n't", "stop", ",", "they", "'re", "gon", "na", "win", "."]],
   ["I cannot; 'tis 1,234.56%", ["I", "can", "not", ";", "'", "tis", "1,234.56", "%"]],

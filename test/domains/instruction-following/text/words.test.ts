@@ -1,4 +1,5 @@
-// Mutants tried: case is kept; accents are removed; an empty text equals a word.
+// Deliberate faults (mutants) that these tests detect: case is kept; accents are removed; an empty text equals a
+// word.
 import { expect, test } from "vitest";
 import { bareWords, isOtherWord } from "../../../../lib/domains/instruction-following/text/words.ts";
 

@@ -14,7 +14,7 @@ import {
 import { CounterRandom } from "../../../../lib/random.ts";
 import { assignments } from "./mutations.ts";
 
-// Mutants tried: a term that exactly reaches the upper bound is cut.
+// Deliberate faults (mutants) that these tests detect: a term that exactly reaches the upper bound is cut.
 
 const total = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
 

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { statedAnswer } from "../../../../lib/domains/math/read/stated-answer.ts";
 
-// Mutants tried: the first #### or box instead of the last, braces are not counted, a worked solution is taken whole.
+// Deliberate faults (mutants) that these tests detect: the first #### or box instead of the last, braces are not
+// counted, a worked solution is taken whole.
 
 test.each<[string, string, string | undefined, string?]>([
   ["answer", "She sold 48/2 = 24.\n#### 72", "72", "answer, after ####"],

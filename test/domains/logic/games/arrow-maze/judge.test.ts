@@ -1,6 +1,6 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: arrows on no ray are not counted.
+// Deliberate faults (mutants) that these tests detect: arrows on no ray are not counted.
 
 // By hand: one 2 sends out → →, the other ← and →. The second solution has arrows in other directions.
 const data = { metadata: { maze: [["2", "X", "X"], ["X", "2", "X"]] } }; // biome-ignore format: a board

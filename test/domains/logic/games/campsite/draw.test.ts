@@ -66,7 +66,7 @@ test("the stated camp is the only one", () => {
   }
 });
 
-// Mutants tried: tents without their own tree are accepted.
+// Deliberate faults (mutants) that these tests detect: tents without their own tree are accepted.
 test("a tent more than trees is no camp, though the counts hold", () => {
   const camp = { rows: 1, columns: 5, trees: [1, 3], rowCounts: [3], columnCounts: [1, 0, 1, 0, 1] };
   expect(search(campsiteModel(camp)).solutions).toEqual([]);

@@ -1,6 +1,7 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: a tree is never reassigned to another tent; corners do not count as touching.
+// Deliberate faults (mutants) that these tests detect: a tree is never reassigned to another tent; corners do not
+// count as touching.
 
 const board = (...rows: string[]) => rows.map((row) => [...row]);
 const answer = (...rows: string[]) => JSON.stringify(board(...rows));

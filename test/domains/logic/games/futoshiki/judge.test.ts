@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { judgeAs } from "../../judge.ts";
 import { testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: strict checks the givens as the reference reads them.
+// Deliberate faults (mutants) that these tests detect: strict checks the givens as the reference reads them.
 
 const puzzle = (marker: string, rows: string[], prefilled_coords = [[0, 1]]) => ({
   question: `A puzzle.\n\n${marker}\n${rows.join("\n")}\n\nConstraints:\n(1,1) < (2,1)`,

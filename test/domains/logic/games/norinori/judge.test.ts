@@ -1,6 +1,6 @@
 import { testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: strict accepts a region without cells.
+// Deliberate faults (mutants) that these tests detect: strict accepts a region without cells.
 
 const grid = (...rows: string[]) => ({ metadata: { region_grid: rows.map((row) => [...row]) } });
 const quarters = grid("AACC", "AACC", "BBDD", "BBDD");

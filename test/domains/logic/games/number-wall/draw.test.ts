@@ -6,7 +6,7 @@ import { CounterRandom } from "../../../../../lib/random.ts";
 import { draws, metadataOf } from "../../drawing/draws.ts";
 import { accepts, countAccepted, testGridMutations } from "../../drawing/mutations.ts";
 
-// Mutants tried: islands may touch at a corner.
+// Deliberate faults (mutants) that these tests detect: islands may touch at a corner.
 
 interface Metadata {
   readonly grid: (number | string)[][];

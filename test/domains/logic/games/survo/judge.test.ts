@@ -1,6 +1,6 @@
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: strict leaves out the last row and column.
+// Deliberate faults (mutants) that these tests detect: strict leaves out the last row and column.
 
 const original_matrix = [[1, 0, 3], [0, 4, 7], [4, 6, 10]]; // biome-ignore format: a board
 const data = { metadata: { original_matrix, candidate_numbers: [3, 2], n: 3 } };

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { judgeAs } from "../../judge.ts";
 import { fenced, testRefusals, testVerdicts } from "../../verdicts.ts";
 
-// Mutants tried: letters outside of words are not counted.
+// Deliberate faults (mutants) that these tests detect: letters outside of words are not counted.
 
 //   c a t
 //     r
