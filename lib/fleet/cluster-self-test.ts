@@ -59,7 +59,10 @@ export async function selfTestRank(options: SelfTestOptions): Promise<SelfTestRe
     if (!HoneError.is(error) || error.code !== "HONE_ERR_COLLECTIVE") throw error;
     const gone = await rendezvous.gone();
     if (gone.length === 0) throw error;
-    throw new HoneError("HONE_ERR_COLLECTIVE", `rank(s) ${gone.join(", ")} are gone: ${error.message}`);
+    throw new HoneError(
+      "HONE_ERR_COLLECTIVE",
+      `rank(s) ${gone.join(", ")} no longer respond: ${error.message}`,
+    );
   }
 }
 
@@ -257,7 +260,7 @@ export class RankRendezvous implements AsyncDisposable {
     this.#own = own;
   }
 
-  /** Throws HONE_ERR_COLLECTIVE naming the ranks that were not there in time. */
+  /** Throws HONE_ERR_COLLECTIVE naming the ranks that did not connect in time. */
   static async open(options: RankRendezvousOptions): Promise<RankRendezvous> {
     const { store, rank, size, host, waitMs } = options;
     const own: Present = { rank, host, pid: process.pid, nonce: randomUUID() };
@@ -332,7 +335,7 @@ function absent(missing: readonly number[], size: number, waitMs: number): HoneE
   const of = size > 0 ? ` of ${size}` : "";
   return new HoneError(
     "HONE_ERR_COLLECTIVE",
-    `rank(s) ${missing.join(", ")}${of} were not there within ${Math.round(waitMs / 1000)} s`,
-    { hint: "They were not started, do not reach the store, or ended: what they said is in their logs." },
+    `rank(s) ${missing.join(", ")}${of} did not connect within ${Math.round(waitMs / 1000)} s`,
+    { hint: "They were not started, cannot reach the store, or ended: see their logs." },
   );
 }

@@ -69,7 +69,7 @@ async function hear({
   if (missing.length === 0) return texts.map((text) => Uint8Array.from(Buffer.from(text!, "base64")));
   throw new HoneError(
     "HONE_ERR_COLLECTIVE",
-    `rank(s) ${missing.join(", ")} of ${name} were not there within ${Math.round(waitMs / 1000)} s`,
+    `rank(s) ${missing.join(", ")} of ${name} did not connect within ${Math.round(waitMs / 1000)} s`,
   );
 }
 
@@ -238,8 +238,8 @@ export function chooseTransport(
   }
   const why = `Gloo is not there: ${gloo.reason}`;
   if (asked === undefined) return { ...folders, words: `weights go to actors through folders; ${why}` };
-  throw new HoneError("HONE_ERR_UNSUPPORTED", `hardware.weights is "communicator", and ${why}`, {
-    hint: "Or leave it out: weights then go through folders.",
+  throw new HoneError("HONE_ERR_UNSUPPORTED", `hardware.weights is "communicator", but ${why}`, {
+    hint: "Leave hardware.weights out to send weights through folders.",
   });
 }
 

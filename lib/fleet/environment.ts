@@ -62,8 +62,8 @@ export function gpuVariables(
   if (own !== undefined) return { CUDA_VISIBLE_DEVICES: own };
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `CUDA_VISIBLE_DEVICES is ${JSON.stringify(visible)}, and process ${slot} of this machine needs a GPU of its own`,
-    { hint: "It has to name as many GPUs a machine as the recipe has processes there that sample or train." },
+    `CUDA_VISIBLE_DEVICES is ${JSON.stringify(visible)}, but process ${slot} of this machine needs a GPU of its own`,
+    { hint: "It must list one GPU for each process of this machine that samples or trains." },
   );
 }
 
@@ -89,7 +89,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): RoleEnvironment
 function text(environment: NodeJS.ProcessEnv, name: string): string {
   const value = environment[name];
   if (value !== undefined && value !== "") return value;
-  throw new HoneError("HONE_ERR_USAGE", `${name} is not set: this is no process of a run`, {
+  throw new HoneError("HONE_ERR_USAGE", `${name} is not set, so this process does not belong to a run`, {
     hint: "`hone run` with hardware.processes starts them by itself.",
   });
 }

@@ -184,9 +184,13 @@ export async function nextGeneration(
   const before = await kv.get(register);
   const next = Number(before ?? 0) + 1;
   if (!(await kv.cas(register, before ?? null, String(next))))
-    throw new HoneError("HONE_ERR_STATE", `${place}: another process has taken epoch ${next}`, {
-      hint: "Two agents have the same number: each node needs its own.",
-    });
+    throw new HoneError(
+      "HONE_ERR_STATE",
+      `${place}: another process has already started there, as epoch ${next}`,
+      {
+        hint: "Probably two agents have one node number: give every node its own.",
+      },
+    );
   if (before === undefined) return next;
   await Promise.all([
     store.free(register, last === "killed" ? "retry" : "lost"),

@@ -247,7 +247,7 @@ export async function awaitReadiness(
     if (performance.now() > deadline)
       throw new HoneError(
         "HONE_ERR_COLLECTIVE",
-        `${missing.join(", ")} of ${wanted.length} processes were not there within ${Math.round(waitMs / 1000)} s`,
+        `${missing.join(", ")} of ${wanted.length} processes did not join within ${Math.round(waitMs / 1000)} s`,
         { hint: "Their output is in logs/ of the run folder; that of other nodes in logs/node-<n>/." },
       );
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));

@@ -119,7 +119,10 @@ function tokensIn(words: Int32Array, n: number): number {
   let total = 0;
   for (let k = n; k < 2 * n; k++) total += words[k] ?? Number.NaN;
   if (words.length === A_WORDS * n + T_WORDS * total) return total;
-  throw new HoneError("HONE_ERR_FORMAT", `${words.length} words are not those of ${n} attempts`);
+  throw new HoneError(
+    "HONE_ERR_FORMAT",
+    `a message has ${words.length} words, which is not the length for its ${n} attempts`,
+  );
 }
 
 /**

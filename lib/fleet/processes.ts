@@ -96,7 +96,7 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
 
 function expectShared(address: string | undefined): void {
   if (address !== "memory:") return;
-  throw new HoneError("HONE_ERR_USAGE", "memory: is a store of one process, and several are to meet in it", {
+  throw new HoneError("HONE_ERR_USAGE", "memory: is a store for one process, but this run has several", {
     hint: `Leave --store and HONE_STORE out: this process then serves one to the others. Or give unix:<path>, redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
   });
 }
@@ -107,7 +107,9 @@ function expectGloo({ actors, trainers, core }: ProcessesOptions): void {
   throw new HoneError(
     "HONE_ERR_UNSUPPORTED",
     `hardware.processes asks for ${trainers} trainers, which communicate over Gloo, which is not available: ${reason}`,
-    { hint: `Or give { actors: ${actors + trainers - 1}, trainers: 1 }.` },
+    {
+      hint: `Use one trainer, hardware.processes: { actors: ${actors + trainers - 1}, trainers: 1 }, or a core with Gloo.`,
+    },
   );
 }
 
@@ -231,7 +233,10 @@ class OwnProcesses implements Processes {
     const before = await kv.get(REGISTERS.epoch);
     const epoch = Number(before ?? 0) + 1;
     if (!(await kv.cas(REGISTERS.epoch, before ?? null, String(epoch))))
-      throw new HoneError("HONE_ERR_STATE", `the ranks' epoch ${epoch} was formed by another process`);
+      throw new HoneError(
+        "HONE_ERR_STATE",
+        `another process has already started epoch ${epoch} of the trainer's ranks`,
+      );
     await this.#form(epoch, places);
     return epoch;
   }

@@ -47,7 +47,7 @@ export class Rendezvous implements AsyncDisposable {
     if (!/^rediss?:/.test(url))
       throw new HoneError(
         "HONE_ERR_USAGE",
-        `agents meet at a Redis server, and the store is ${url.split(":")[0]}:`,
+        `agents need a Redis server as their store, but the store is ${url.split(":")[0]}:`,
         {
           hint: "Give --store redis://host:port, which every node reaches.",
         },
@@ -72,7 +72,7 @@ export class Rendezvous implements AsyncDisposable {
   async acquireLeadership(session: number): Promise<void> {
     if (await this.#heartbeat(REGISTERS.coordinator, String(session)).acquire()) return;
     throw new HoneError("HONE_ERR_STATE", `another coordinator of ${this.runId} is alive`, {
-      hint: "A run has one: end the other, or give this one another HONE_RUN_ID.",
+      hint: "A run has one coordinator: end the other one, or give this one another HONE_RUN_ID.",
     });
   }
 
@@ -195,5 +195,5 @@ async function firstOf(kv: KeyValues, key: string, signal: AbortSignal): Promise
 
 const liveAgent = (node: number, runId: string): HoneError =>
   new HoneError("HONE_ERR_STATE", `another agent of node ${node} of ${runId} is alive`, {
-    hint: "A node has one: end the other, or give this one another node's number, or another HONE_RUN_ID.",
+    hint: "A node has one agent: end the other one, or give this one another node's number, or another HONE_RUN_ID.",
   });

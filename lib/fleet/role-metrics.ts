@@ -25,7 +25,7 @@ export function readMetricsPlace(text: string): MetricsPlace {
   if (port !== undefined && Number(port) <= 65_535)
     return { host: host.replace(/^\[|\]$/g, ""), port: Number(port) };
   throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}, not a port, or host:port`, {
-    hint: "Such as 9400, 0.0.0.0:9400, or 0 for any port that is free.",
+    hint: "Give for example 9400, 0.0.0.0:9400, or 0 for any free port.",
   });
 }
 

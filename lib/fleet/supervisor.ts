@@ -216,8 +216,8 @@ export class Supervisor implements AsyncDisposable {
     const words = this.#logTail({ place, logged: 0 }, 4).replaceAll("\n", "\n  ");
     return new HoneError(
       "HONE_ERR_STATE",
-      `${place.role} ${place.rank} ended ${inARow} time(s) in a row and is given up; it said last:\n  ${words}`,
-      { hint: `All it said is in ${logOf(this.#options.logs, place)}.` },
+      `${place.role} ${place.rank} ended ${inARow} time(s) in a row and is not started again; it printed last:\n  ${words}`,
+      { hint: `Its whole output is in ${logOf(this.#options.logs, place)}.` },
     );
   }
 

@@ -211,8 +211,8 @@ class TrainerRank {
     const { sharding } = options;
     if (group === undefined) return options;
     if (sharding === undefined)
-      throw new HoneError("HONE_ERR_USAGE", `${group.size} ranks, and nothing for them to shard`, {
-        hint: 'Such as hardware.sharding: { stage: "optimizer" }.',
+      throw new HoneError("HONE_ERR_USAGE", `${group.size} trainers, but nothing that they shard`, {
+        hint: 'Set for example hardware.sharding: { stage: "optimizer" }.',
       });
     return { ...options, sharding: { ...sharding, communicator: group, ...(writers && { writers }) } };
   }

@@ -235,12 +235,15 @@ export class FolderTransport implements WeightTransport {
     const { updateMs: waitMs } = settings;
     const text = await store.kv.waitFor(registerOf(plan), { waitMs });
     if (text === undefined)
-      throw new HoneError("HONE_ERR_COLLECTIVE", `no weights of update ${plan.update} in ${waitMs} ms`);
+      throw new HoneError(
+        "HONE_ERR_COLLECTIVE",
+        `received no weights of update ${plan.update} within ${waitMs} ms`,
+      );
     const offer = JSON.parse(text) as Offer;
     if (offer.version === plan.version) return offer;
     throw new HoneError(
       "HONE_ERR_STATE",
-      `${offer.folder} has version ${offer.version}, announced was ${plan.version}`,
+      `${offer.folder} has version ${offer.version}, but version ${plan.version} was announced`,
     );
   }
 
@@ -278,7 +281,7 @@ async function expectFiles(folder: string, files: Offer["files"]): Promise<void>
     const file = join(folder, name);
     if (found[name] === undefined) throw new HoneError("HONE_ERR_COLLECTIVE", `${file} no longer exists`);
     if (found[name] !== hash)
-      throw new HoneError("HONE_ERR_FORMAT", `${file} is not what was written: its hash differs`);
+      throw new HoneError("HONE_ERR_FORMAT", `${file} was changed after it was written: its hash differs`);
   }
 }
 

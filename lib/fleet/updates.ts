@@ -172,8 +172,10 @@ export class Updates {
 function nobody(waitedMs: number): HoneError {
   return new HoneError(
     "HONE_ERR_COLLECTIVE",
-    `no actor was there to take the weights for ${Math.round(waitedMs / 1000)} s`,
-    { hint: "Their processes are alive but send no heartbeat: suspended, or starved of processor time." },
+    `no actor was ready to receive the weights for ${Math.round(waitedMs / 1000)} s`,
+    {
+      hint: "The actors' processes are alive but send no heartbeat: they are suspended, or get no processor time.",
+    },
   );
 }
 

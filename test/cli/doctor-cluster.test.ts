@@ -56,7 +56,7 @@ describe.skipIf(info().gloo.version === null)("hone doctor --cluster", () => {
       const args = ["doctor", "--cluster", "--store", store, "--wait", "1"];
       const { status, stdout, stderr } = await honeHere(args, rankOf(0, 2));
       expect([status, stdout]).toEqual([3, ""]);
-      expect(stderr).toMatch(/HONE_ERR_COLLECTIVE +rank\(s\) 1 of 2 were not there within 1 s/);
+      expect(stderr).toMatch(/HONE_ERR_COLLECTIVE +rank\(s\) 1 of 2 did not connect within 1 s/);
     },
     patient(60_000),
   );

@@ -160,7 +160,7 @@ test("without any actor a publication fails after a while, and says where to loo
   const generations = generationsOf(local.fleet);
   await expect(local.fleet.trainer("{}", TRAINER).publish(generations.engine)).rejects.toMatchObject({
     code: "HONE_ERR_COLLECTIVE",
-    message: expect.stringContaining("no actor was there"),
+    message: expect.stringContaining("no actor was ready"),
   });
 });
 

@@ -36,7 +36,7 @@ describe.skipIf(info().gloo.version === null)("ranks over Gloo", () => {
       ["rank 2 is silent in a collective", []],
       ["rank 2 makes another call", []],
     ]);
-    expect(report!.drills[0]!.words).toMatch(/rank\(s\) 2 of the self-test were not there/);
+    expect(report!.drills[0]!.words).toMatch(/rank\(s\) 2 of the self-test did not connect/);
     expect(report!.drills[1]!.words).toMatch(/rank 2 did not call: .*no answer in time/);
     expect(report!.drills[2]!.words).toMatch(/rank 2 calls all_reduce/);
     for (const other of others) expect(other.timings).toEqual(report!.timings);
@@ -91,7 +91,7 @@ test("ranks find each other, and again after others have met in the same store",
 test("everybody is told who is missing", async () => {
   await using store = await openStore("memory:", { run: "test" });
   const said = await Promise.allSettled([0, 2].map((rank) => come(store, rank, 4, 300)));
-  const message = expect.stringMatching(/^rank\(s\) 1, 3 of 4 were not there within/);
+  const message = expect.stringMatching(/^rank\(s\) 1, 3 of 4 did not connect within/);
   expect(said.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   for (const each of said) expect(each).toMatchObject({ reason: { code: "HONE_ERR_COLLECTIVE", message } });
 });

@@ -191,7 +191,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     await weights.commit(newEngine().engine);
     await expect(receivers[0]!.relay(fromPeer(0, 2), spec(), ACTORS[0])).rejects.toMatchObject({
       code: "HONE_ERR_COLLECTIVE",
-      message: expect.stringContaining("rank(s) 1 of actor.0#1 and actor.1#1 were not there"),
+      message: expect.stringContaining("rank(s) 1 of actor.0#1 and actor.1#1 did not connect"),
     });
   });
 
@@ -233,7 +233,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     const { sender, receivers } = three(400);
     await expect(sender.send(plan(1), trainer, SENDER)).rejects.toMatchObject({
       code: "HONE_ERR_COLLECTIVE",
-      message: expect.stringContaining(`rank(s) 1, 2 of ${SENDER} and ${ACTORS.join(", ")} were not there`),
+      message: expect.stringContaining(`rank(s) 1, 2 of ${SENDER} and ${ACTORS.join(", ")} did not connect`),
     });
     const one = ACTORS.slice(0, 1);
     const again = [
@@ -370,6 +370,6 @@ test.each([
 
 test("a communicator that is asked for and not there is refused", () => {
   expect(() => chooseTransport("communicator", none)).toThrow(
-    /hardware.weights is "communicator", and Gloo is not/,
+    /hardware.weights is "communicator", but Gloo is not/,
   );
 });

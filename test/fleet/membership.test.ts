@@ -100,7 +100,7 @@ test("waits for who is missing, and names them when they do not come", async () 
   expect(looks).toBe(2);
   await expect(awaitReadiness(look, [...all, "actor.2", "trainer.1"], 0)).rejects.toMatchObject({
     code: "HONE_ERR_COLLECTIVE",
-    message: "actor.2, trainer.1 of 5 processes were not there within 0 s",
+    message: "actor.2, trainer.1 of 5 processes did not join within 0 s",
   });
 });
 

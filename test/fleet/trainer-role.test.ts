@@ -247,7 +247,7 @@ test("ranks that divide nothing are refused", async () => {
   const [reply] = await store.read(STREAMS.replies(1), 0, { max: 1, waitMs: 5000 });
   expect(decodeReply(reply!.payload).fault).toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: expect.stringMatching(/2 ranks/),
+    message: expect.stringMatching(/2 trainers/),
   });
   stop.abort();
   await ended;
