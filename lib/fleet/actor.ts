@@ -122,7 +122,7 @@ class Actor {
         engines: Object.fromEntries([...this.#engines].map(([name, { engine }]) => [name, engine.stats()])),
       };
     });
-    this.#failed.promise.catch(() => {}); // the races below handle it
+    this.#failed.promise.catch(() => {}); // avoids an unhandled rejection: Promise.race calls handle the error
     setMaxListeners(0, this.#stop.signal);
     if (parts.signal.aborted) this.#stop.abort();
     parts.signal.addEventListener("abort", () => this.#stop.abort(), { once: true });

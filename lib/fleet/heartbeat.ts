@@ -8,7 +8,7 @@ import { type FleetSettings, memberName, type PlaceName, REGISTERS, type Role } 
 export type HeartbeatSettings = Pick<FleetSettings, "beatMs" | "aliveMs">;
 
 export interface LeaseOf {
-  /** Register of the lease, and the name of this process there. */
+  /** Register that holds the lease, and the name that this process writes there. */
   readonly key: string;
   readonly holder: string;
   /** Error message if another process holds the lease. Default: names the holder. */

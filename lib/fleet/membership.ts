@@ -6,13 +6,13 @@ import { type FleetSettings, type PlaceName, REGISTERS, type Role } from "./name
 
 /** A live process of the fleet, as its last heartbeat describes it. */
 export interface MemberStatus {
-  /** Its slot and generation, "actor.1#2"; for a trainer's rank the epoch is its generation. */
+  /** Slot and generation of the process, "actor.1#2"; the generation of a trainer's rank is its epoch. */
   readonly member: string;
   readonly place: PlaceName;
   readonly index: number;
   readonly generation: number;
   readonly pid: number;
-  /** Machine it runs on. */
+  /** Machine on which the process runs. */
   readonly host: string;
   /** For an actor: version and statistics of each engine, by name. */
   readonly engines: Readonly<Record<string, EngineStats>>;

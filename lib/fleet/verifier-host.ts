@@ -64,7 +64,7 @@ class VerifierHost {
     const { expectAlive } = this.#heartbeat;
     const streams = { asked: STREAMS.jobs, group: VERIFIER_HOSTS, done: STREAMS.jobEnds };
     this.#leases = new LeasedWork({ store, settings, ...streams, expectAlive });
-    this.#failed.promise.catch(() => {}); // the races below handle it
+    this.#failed.promise.catch(() => {}); // avoids an unhandled rejection: Promise.race calls handle the error
     setMaxListeners(0, this.#stop.signal);
     if (parts.signal.aborted) this.#end();
     parts.signal.addEventListener("abort", () => this.#end(), { once: true });

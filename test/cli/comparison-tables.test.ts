@@ -90,7 +90,7 @@ test("hone compare prints the paper's row of pooled trainings and its table by s
   ]);
   const misspelt = await hone("--tables", "solverate");
   expect(misspelt.status).toBe(2);
-  expect(misspelt.stderr).toContain("Known are summary, difference, length, solve-rate.");
+  expect(misspelt.stderr).toContain("It must be one of summary, difference, length, solve-rate.");
 });
 
 test("problems and suites that are on one side only are told, whatever the format", () => {
