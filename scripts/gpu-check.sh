@@ -4,12 +4,12 @@
 #
 #   scripts/gpu-check.sh [--out FOLDER] [--prebuilt ARCHIVE] [--minutes N] [--total N] [--part NAME]...
 #
-# ARCHIVE is what scripts/gpu-pack.mjs made of these sources: its programs are taken instead of compiled, and its Node
-# and package by the part "node". Where they do not fit the device or the sources, the part "build" compiles.
+# ARCHIVE is what scripts/gpu-pack.mjs made of these sources. The part "build" takes its programs instead of compiling
+# them, unless they do not fit the device or the sources; the part "node" takes its Node and its package.
 # Needs nvcc, CMake and a C++ compiler; Node only for the part "node". Parts, each at most N minutes (8), all of them at
 # most --total minutes (no limit):
 #   build tests promises portable bench node peers memcheck racecheck
-# FOLDER (default gpu-check-<date>) gets two files, whole at any moment, also when this is killed: summary.json, and
+# FOLDER (default gpu-check-<date>) gets two files, complete at any time even if the script is killed: summary.json, and
 # gpu-check.tar.gz with every part's log, PART.json (how it went) and PART.jsonl (a line for each thing it looked at). A
 # folder that has them already is added to. `node scripts/gpu-table.mjs FOLDER...` makes a table of it.
 # Exit: 0 all parts passed; 1 a part failed; 2 wrong usage; 3 nothing failed, but something was left out (summary says

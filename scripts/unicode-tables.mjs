@@ -38,8 +38,8 @@ const compositions = decompositions.flatMap(([composed, parts]) => {
 /** JavaScript does not expose combining classes, but it shows their order, since normalization sorts marks by it. */
 function markRanks() {
   const swaps = (a, b) => char(a, b).normalize("NFD") === char(b, a) && a !== b;
-  const lowest = 0x0334; // class 1
-  const highest = 0x0345; // class 240
+  const lowest = 0x0334; // combining class 1
+  const highest = 0x0345; // combining class 240
   const marks = codes.filter(
     (c) => char(c).normalize("NFD") === char(c) && (swaps(c, lowest) || swaps(highest, c)),
   );

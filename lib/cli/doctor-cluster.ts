@@ -129,7 +129,7 @@ function seconds(name: string, text: string): number {
   if (value > 0 && value <= 86_400) return value * 1000;
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `${name} is ${JSON.stringify(text)}; it must be a number of seconds from 0 to 86400`,
+    `${name} is ${JSON.stringify(text)}; it must be a number of seconds above 0 and at most 86400 (a day)`,
   );
 }
 

@@ -17,7 +17,11 @@ export async function reportReadiness(recipe: Recipe, dir: string): Promise<stri
   const roles = expectRoles(recipe);
   const placements = placeProcesses(roles, readLauncherEnv(process.env).nodes);
   await using agents = await processesOf(recipe, dir);
-  if (agents === undefined) throw new HoneError("HONE_ERR_INTERNAL", "no processes to call");
+  if (agents === undefined)
+    throw new HoneError(
+      "HONE_ERR_INTERNAL",
+      "a dry run needs a recipe of several processes, and this one has none",
+    );
   const wanted = placements.flat().map(({ role, rank }) => `${role}.${rank}`);
   const present = await awaitReadiness(() => agents.core.readyProcesses(), wanted, WAIT_MS);
   return readinessText(placements, present, processCount(roles));

@@ -34,7 +34,7 @@ export interface HeldOutRule {
   /** Rows with a greater point can no longer be held out. */
   readonly reach: number;
   take(candidate: Candidate): void;
-  /** Returns the held-out rows. @param rows number of rows seen @throws HONE_ERR_DATA if the rows cannot satisfy the option */
+  /** Returns the held-out rows. @param rows number of rows seen @throws HONE_ERR_DATA if there are too few rows for the option `heldOut` */
   end(rows: number): HeldRows;
 }
 

@@ -50,7 +50,7 @@ export interface ExplainOptions {
   readonly core?: Core;
   /** What the folder's record may make this process execute. Default: nothing. */
   readonly trust?: Trust | undefined;
-  /** Called with each step that is trained again on the way. */
+  /** Called with each step that is trained again, from the checkpoint before the explained step up to it. */
   readonly onStep?: ((step: number) => void) | undefined;
 }
 
@@ -255,7 +255,9 @@ function expectOwnTokens({ objective: own }: Recipe, { objective: { tokens } }: 
 /** Throws HONE_ERR_USAGE for distributions of the reference that the run did not compare with. */
 function expectOwnReference({ objective: own }: Recipe, { objective }: Recipe): void {
   if (!hasFullKl(objective) || (hasFullKl(own) && objective.klTopK === own.klTopK)) return;
-  throw new HoneError("HONE_ERR_USAGE", '--set asks for klEstimator "full", which is not the run\'s', {
+  const asked = `--set asks for klEstimator "full" with klTopK ${objective.klTopK ?? "of all tokens"}`;
+  const run = hasFullKl(own) ? `klTopK ${own.klTopK ?? "of all tokens"}` : `klEstimator "${own.klEstimator}"`;
+  throw new HoneError("HONE_ERR_USAGE", `${asked}; the run has ${run}`, {
     hint: "The record has the reference's log-probs of sampled tokens: k1, k2 and k3 can be asked for.",
   });
 }

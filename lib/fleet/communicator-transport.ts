@@ -171,7 +171,10 @@ export class CommunicatorTransport implements WeightTransport {
   async relay({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
     const receiver = this.#receivers.get(engine);
     if (receiver === undefined || this.#committed.get(engine) !== version)
-      throw new HoneError("HONE_ERR_STATE", `version ${version} of ${engine} was not committed here`);
+      throw new HoneError(
+        "HONE_ERR_STATE",
+        `this process does not have weight version ${version} of ${engine}, and cannot pass it on`,
+      );
     const group = groupOf(groups, me);
     await this.#link.use(group, me, (connected) => receiver.send(connected));
   }

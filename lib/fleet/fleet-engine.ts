@@ -116,8 +116,8 @@ export class FleetEngine implements EngineFace, WeightTaker {
   }
 
   /**
-   * If all actors are lost, their weights can be sent again while the trainer still has them; otherwise pending
-   * requests fail.
+   * Fails the pending requests if no actor has had the published weights for `gatherMs`. Until then new actors may
+   * take the place of lost ones, while the trainer still has the weights to send.
    */
   #expectServed(): void {
     const { updates, settings } = this.#parts;

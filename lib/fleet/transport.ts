@@ -193,7 +193,10 @@ export class FolderTransport implements WeightTransport {
   async relay(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
     const offer = this.#committed.get(engine);
     if (offer?.version !== plan.version)
-      throw new HoneError("HONE_ERR_STATE", `version ${plan.version} of ${engine} was not committed here`);
+      throw new HoneError(
+        "HONE_ERR_STATE",
+        `this process does not have weight version ${plan.version} of ${engine}, and cannot pass it on`,
+      );
     await this.#forgetPassedOn();
     this.#passedOn = registerOf(plan);
     await this.#options.store.kv.set(this.#passedOn, JSON.stringify(offer));

@@ -102,7 +102,7 @@ test("what an option has wrong is said once, before any rank starts", async () =
   );
   expect([status, stderr]).toEqual([
     2,
-    'HONE_ERR_USAGE  --deadline is "x"; it must be a number of seconds from 0 to 86400\n',
+    'HONE_ERR_USAGE  --deadline is "x"; it must be a number of seconds above 0 and at most 86400 (a day)\n',
   ]);
 });
 

@@ -216,7 +216,7 @@ describe.skipIf(!existsSync(CHROMIUM))("in chromium", { timeout: 60_000 }, () =>
       );
       await page.getByLabel("next measurement").click();
       await page.getByLabel("next measurement").click();
-      // the page requests the columns of a domain that starts at this step when an event names it
+      // a domain starts at this step: the page requests its columns as soon as an event names the domain
       await vi.waitFor(async () => expect(await matrix(page)).toEqual(expected(20)), patient(15_000));
       for (let step = 21; step <= 25; step++) addMeasured(dir, step); // at the last measurement again, the page follows new ones
       await vi.waitFor(

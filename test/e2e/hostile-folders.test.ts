@@ -53,7 +53,7 @@ beforeEach(() => {
   if (long && noAddon === undefined) clearMarks();
 });
 
-/** "eval --suite" names the user's own files, "traces --model" a model on a server. */
+/** Arguments whose kind matches FOLDERS but that take no folder: "traces --model" names a model on a server. */
 const NOT_THESE = ["traces --model"];
 const places = placesOf(program());
 const folders = places.filter(({ name, kind }) => FOLDERS.test(kind) && !NOT_THESE.includes(name));

@@ -37,7 +37,7 @@ async function send(dir: string, flags: Flags): Promise<number> {
   if (!(seconds > 0 && seconds <= 86_400))
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `--timeout is ${flags.timeout}, ; it must be a number of seconds above 0 and up to 86400 (a day)`,
+      `--timeout is ${flags.timeout}; it must be a number of seconds above 0 and at most 86400 (a day)`,
     );
   const recipe = flags.recipe === undefined ? undefined : await loadRecipe(flags.recipe);
   const trust = await trustOf(flags, recipe, ({ trackers }) => trackerDemands(trackers));

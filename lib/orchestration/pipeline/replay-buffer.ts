@@ -26,7 +26,8 @@ export class ReplayBuffer {
 
   /**
    * @param groups kept groups of earlier steps, by group number within each step
-   * @param keep number of steps whose groups are kept; above this recipe's maxAge if a later recipe needs older groups
+   * @param keep number of steps whose groups are kept; more than this recipe's maxAge
+   *     if the recipe of a later session of the run needs older groups
    */
   constructor(
     {

@@ -4,7 +4,10 @@ export interface Vote {
   readonly right: number;
 }
 
-/** Answers given by `count` completions each: the number of such answers, and the sum of their right fractions. */
+/**
+ * The answers with one number of completions: how many answers, and the sum over them of the fraction of completions
+ * judged correct.
+ */
 interface Rank {
   answers: number;
   right: number;
