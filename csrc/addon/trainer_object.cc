@@ -154,10 +154,12 @@ Sending read_sending(const Napi::CallbackInfo& info) {
 Job send_job(const Sending& sending) {
   return [sending](TrainerThread& thread) -> TrainerThread::Result {
     trainer::Trainer& trainer = thread.trainer();
-    const auto weights = trainer.snapshot();
+    const auto adapters = trainer.adapter_source(sending.bucket_bytes);
+    const auto weights = adapters ? nullptr : trainer.snapshot();
     auto refused = std::make_shared<std::vector<int32_t>>();
     thread.use(*sending.group, [&](dist::Communicator& ranks) {
-      const std::vector<int> left_out = trainer::send_weights(ranks, trainer.stream(), *weights, sending.bucket_bytes);
+      const std::vector<int> left_out = adapters ? trainer::send_adapters(ranks, *adapters)
+                                                 : trainer::send_weights(ranks, trainer.stream(), *weights, sending.bucket_bytes);
       refused->assign(left_out.begin(), left_out.end());
     });
     return [refused](Napi::Env env) { return new_array<Napi::Int32Array>(env, *refused); };

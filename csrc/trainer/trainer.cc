@@ -92,6 +92,7 @@ struct Trainer::Impl {
   const Stream& stream;
   // with adapters the frozen base; in host memory if it is a frozen base or ranks shard the weights
   Parameters parameters;
+  BaseSums base_sums;  // of the frozen base, if they are known
   std::optional<model::Adapters> adapters;
   std::optional<AdaptedWeights> adapted;
   TrainedGradients grads;
@@ -207,7 +208,12 @@ Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, T
     : impl_(std::make_unique<Impl>(model, config, pool, ranks)) {}
 Trainer::~Trainer() = default;
 
-Parameters& Trainer::parameters() { return impl_->work->fetch_weights(), impl_->parameters.store_as(DType::kF32), impl_->parameters; }
+Parameters& Trainer::parameters() {
+  impl_->work->fetch_weights();
+  impl_->parameters.store_as(DType::kF32);
+  impl_->base_sums = {};
+  return impl_->parameters;
+}
 const model::TensorBlock& Trainer::gradients() const { return impl_->work->summed_gradients(); }
 model::TensorBlock& Trainer::trained() { return impl_->work->fetch_weights(), impl_->trained(); }
 void Trainer::parameters_changed() { impl_->work->weights_changed(); }
@@ -270,6 +276,14 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
   std::shared_ptr<const WeightSnapshot> current = impl_->weights.snapshot();
   synchronize(impl_->stream);  // waits, because an engine reads the snapshot on its own stream
   return current;
+}
+
+std::optional<AdapterSource> Trainer::adapter_source(int64_t bucket_bytes) {
+  if (!impl_->adapters || impl_->stream.is_cuda()) return {};
+  impl_->parameters.store_as(DType::kBF16);
+  if (impl_->base_sums.bucket_bytes != bucket_bytes) impl_->base_sums = base_sums(impl_->parameters, bucket_bytes);
+  const TrainerConfig& options = impl_->options;
+  return AdapterSource{impl_->parameters, impl_->base_sums, *impl_->adapters, version(), options.weight_storage, options.arithmetic};
 }
 
 CheckpointDraft Trainer::Impl::draft(const std::string& extra) {

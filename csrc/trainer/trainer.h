@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "dist/communicator.h"
 #include "model/parameters.h"
 #include "model/weight_snapshot.h"
+#include "trainer/adapter_transfer.h"
 #include "trainer/checkpoint_draft.h"
 #include "trainer/config.h"
 #include "trainer/gradient_parts.h"
@@ -76,6 +78,9 @@ class Trainer {
   /// The current packed weights, for engines on the same device. They are not rewritten while an engine holds
   /// them.
   std::shared_ptr<const model::WeightSnapshot> snapshot();
+  /// With adapters on the CPU: what receivers form the current weights from, valid until the next call of the trainer.
+  /// bucket_bytes: of the base's checksums, which are computed once.
+  std::optional<AdapterSource> adapter_source(int64_t bucket_bytes);
 
   /// Writes a checkpoint: safetensors shards of parameters and optimizer moments, and a manifest with the
   /// sha256 of each file, the step, the version, and `extra_json` as given. Files are synced, then the folder

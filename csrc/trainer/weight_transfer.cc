@@ -3,80 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <string>
 #include <utility>
-
-#include "core/crc32c.h"
-#include "model/parameters.h"
-#include "model/sha256.h"
 
 namespace hone::trainer {
 namespace {
 
-/// The header of a transfer. The hash covers name, shape and offset of every tensor, and how they are packed.
-struct Announcement {
-  char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '2'};
-  uint32_t version = 0;
-  uint32_t unused = 0;
-  int64_t bytes = 0;
-  int64_t bucket_bytes = 0;
-  char plan[64] = {};
-};
-
-enum Answer : uint8_t { kAccepted = 0, kOtherPlan = 1, kOldVersion = 2, kDamaged = 3 };
-
 Announcement announcement(const Stream& stream, const model::WeightSnapshot& weights, uint32_t version, int64_t bucket_bytes) {
-  std::string text = std::string(dtype_name(weights.storage)) + "/" + kernels::arithmetic_name(weights.arithmetic) +
-                     (stream.is_cuda() ? "/gpu;" : "/cpu;");
-  for (const model::TensorSpec& spec : model::tensor_specs(weights.config)) {
-    text += spec.name + "@" + std::to_string(spec.offset);
-    for (const int64_t extent : spec.shape) text.append(",").append(std::to_string(extent));
-    text += ";";
-  }
   Announcement out;
   out.version = version;
   out.bytes = weights.bytes();
   out.bucket_bytes = bucket_bytes;
-  const std::string hash = model::sha256_hex(text);
-  std::memcpy(out.plan, hash.data(), std::min(hash.size(), sizeof(out.plan)));
+  write_field(transfer_plan(stream, weights.config, weights.storage, weights.arithmetic), out.plan, sizeof(out.plan));
   return out;
 }
-
-/// Gathers the answers of all ranks on every rank.
-std::vector<uint8_t> answers(dist::Communicator& group, Answer own) {
-  uint8_t mine = own;
-  std::vector<uint8_t> all(static_cast<size_t>(group.size()));
-  group.all_gather({}, u8(&mine, {1}), u8(all.data(), {group.size()}));
-  group.wait({});
-  return all;
-}
-
-std::vector<int> refusals(const std::vector<uint8_t>& answers) {
-  std::vector<int> ranks;
-  for (size_t rank = 0; rank < answers.size(); ++rank) {
-    if (answers[rank] != kAccepted) ranks.push_back(int(rank));
-  }
-  return ranks;
-}
-
-void announce(dist::Communicator& group, Announcement& what) {
-  group.broadcast({}, {&what, DType::kU8, {int64_t(sizeof(what))}}, 0);
-  group.wait({});
-}
-
-/// Calls f(bytes, number) for each bucket of the weights.
-template <class F>
-void each_bucket(const model::WeightSnapshot& weights, int64_t bucket_bytes, const F& f) {
-  int number = 0;
-  for (const TensorView& block : weights.blocks()) {
-    const int64_t all = block.numel();
-    for (int64_t begin = 0; begin < all; begin += bucket_bytes) {
-      f(u8(block.as<uint8_t>() + begin, {std::min(bucket_bytes, all - begin)}), number++);
-    }
-  }
-}
-
-uint32_t checksum(const TensorView& bucket) { return crc32c(bucket.data, bucket.numel()); }
 
 /// Rank 0's side of a transfer. send(bucket, number) sends a bucket to the others, which receive it together.
 template <class F>
@@ -86,15 +25,8 @@ std::vector<int> send_buckets(dist::Communicator& group, const Stream& stream, c
   announce(group, what);
   std::vector<int> refused = refusals(answers(group, kAccepted));
   if (!refused.empty()) return refused;
-  each_bucket(weights, bucket_bytes, send);
+  each_bucket(weights.blocks(), bucket_bytes, send);
   return refusals(answers(group, kAccepted));
-}
-
-/// Broadcasts rank 0's bucket in host memory, and `sum`, its checksum.
-void exchange(dist::Communicator& group, const TensorView& bucket, uint32_t& sum) {
-  group.broadcast({}, bucket, 0);
-  group.broadcast({}, {&sum, DType::kU32, {1}}, 0);
-  group.wait({});
 }
 
 void exchange_on_gpu(dist::Communicator& group, const Stream& stream, const TensorView& bucket) {
@@ -117,7 +49,7 @@ std::vector<int> send_weights(dist::Communicator& group, const Stream& stream, c
 
 WeightReceiver::WeightReceiver(const model::ModelConfig& config, Stream::Backend device, DType storage, ThreadPool* pool,
                                kernels::Arithmetic arithmetic)
-    : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic) {}
+    : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic), adapted_(device_.stream(), config, storage, arithmetic) {}
 
 /// Returns a snapshot that may be overwritten: the newest if no engine holds it, else the spare one, or a new
 /// one.
@@ -133,20 +65,32 @@ model::WeightSnapshot& WeightReceiver::writable() {
   return *newest_;
 }
 
+bool WeightReceiver::fits(const Announcement& coming) {
+  const bool sized = coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
+  if (coming.contents == Contents::kAdapters) return sized && adapted_.fits(coming);
+  const Announcement own = announcement(device_.stream(), writable(), coming.version, coming.bucket_bytes);
+  return sized && std::memcmp(&coming, &own, sizeof(own)) == 0;
+}
+
 uint32_t WeightReceiver::receive(dist::Communicator& group) {
   received_.reset();
   Announcement coming;
   announce(group, coming);
-  const Announcement own = announcement(device_.stream(), writable(), coming.version, coming.bucket_bytes);
-  const bool same = std::memcmp(&coming, &own, sizeof(own)) == 0 && coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
-  const bool old = committed_ && coming.version < *committed_;
-  const std::vector<int> refused = refusals(answers(group, !same ? kOtherPlan : old ? kOldVersion : kAccepted));
+  are_adapters_ = coming.contents == Contents::kAdapters;
+  const bool same = fits(coming), old = committed_ && coming.version < *committed_;
+  const bool needs_base = same && are_adapters_ && !adapted_.find_base(coming);
+  const std::vector<uint8_t> said = answers(group, !same ? kOtherPlan : old ? kOldVersion : needs_base ? kNeedsBase : kAccepted);
+  const std::vector<int> refused = refusals(said);
   if (!same) fail(Code::kConfig, "receive: what rank 0 sends belongs to another model than this receiver's, or is packed otherwise.");
   if (old) fail(Code::kState, "receive: version %u comes after version %u was committed.", coming.version, *committed_);
   if (!refused.empty()) fail(Code::kAborted, "receive: rank %d refused version %u; nothing was sent.", refused[0], coming.version);
-  bucket_bytes_ = coming.bucket_bytes;
-  receive_buckets(group);
-  newest_->version = coming.version;
+  if (are_adapters_) {
+    adapted_.receive(group, coming, std::find(said.begin(), said.end(), kNeedsBase) != said.end());
+  } else {
+    bucket_bytes_ = coming.bucket_bytes;
+    receive_buckets(group);
+    newest_->version = coming.version;
+  }
   received_ = coming.version;
   return coming.version;
 }
@@ -164,7 +108,7 @@ void WeightReceiver::receive_buckets(dist::Communicator& group) {
   const TensorView staged = staging();
   int damaged = -1;
   checksums_.clear();
-  each_bucket(*newest_, bucket_bytes_, [&](const TensorView& bucket, int number) {
+  each_bucket(newest_->blocks(), bucket_bytes_, [&](const TensorView& bucket, int number) {
     if (stream.is_cuda()) {
       exchange_on_gpu(group, stream, first(staged, bucket));
       return download(stream, bucket.data, staged.data, bucket.numel());
@@ -180,6 +124,7 @@ void WeightReceiver::receive_buckets(dist::Communicator& group) {
 
 uint32_t WeightReceiver::send(dist::Communicator& group) {
   if (!received_ || received_ != committed_) fail(Code::kState, "send: no version of the weights is here whole and committed.");
+  if (are_adapters_) return adapted_.send(group), *received_;
   const Stream& stream = device_.stream();
   const TensorView staged = staging();
   send_buckets(group, stream, *newest_, bucket_bytes_, [&](const TensorView& bucket, int number) {
@@ -193,6 +138,7 @@ uint32_t WeightReceiver::send(dist::Communicator& group) {
 std::shared_ptr<const model::WeightSnapshot> WeightReceiver::commit() {
   if (!received_) fail(Code::kState, "commit: no complete version of the weights is here.");
   committed_ = received_;
+  if (are_adapters_) return adapted_.snapshot();
   return newest_;
 }
 

@@ -10,10 +10,9 @@
 #include "core/device.h"
 #include "dist/communicator.h"
 #include "model/weight_snapshot.h"
+#include "trainer/adapter_transfer.h"
 
 namespace hone::trainer {
-
-inline constexpr int64_t kBucketBytes = int64_t(64) << 20;
 
 /// Sends a version from rank 0 of the group to all other ranks, which call receive(). Sends a header, which a
 /// receiver can refuse, then the snapshot's packed tensors in buckets of at most `bucket_bytes`. In host
@@ -24,7 +23,8 @@ std::vector<int> send_weights(dist::Communicator& group, const Stream& stream, c
                               int64_t bucket_bytes = kBucketBytes);
 
 /// Receives weights for a process's engines. Writes each version to a snapshot that no engine holds, so that
-/// no engine ever sees an incomplete version; keeps at most two snapshots. For a GPU, whose engines have
+/// no engine ever sees an incomplete version; keeps at most two snapshots. Of adapters it keeps the base, and
+/// forms the weights. For a GPU, whose engines have
 /// their own copy and no memory for a second one, snapshots are in page-locked host memory, and one bucket at
 /// a time passes through the GPU. Not thread-safe.
 class WeightReceiver {
@@ -53,6 +53,7 @@ class WeightReceiver {
   Stream::Backend device() const { return device_.stream().backend; }
 
  private:
+  bool fits(const Announcement& coming);
   model::WeightSnapshot& writable();
   void receive_buckets(dist::Communicator& group);
   /// GPU memory through which a bucket passes; empty on the CPU.
@@ -62,6 +63,8 @@ class WeightReceiver {
   Device device_;
   DType storage_;
   kernels::Arithmetic arithmetic_;
+  AdapterReceiver adapted_;
+  bool are_adapters_ = false;  // what came last
   // engines may hold spare_, and newest_ once it is committed
   std::shared_ptr<model::WeightSnapshot> newest_, spare_;
   std::optional<uint32_t> received_, committed_;

@@ -88,6 +88,10 @@ async function samplesOf(give: (engine: Engine) => Promise<number>): Promise<Sam
   return samples;
 }
 
+/** Adapters with large updates, so that two versions sample differently. */
+const LORA = { rank: 2, alpha: 64, targets: ["q_proj", "down_proj"] };
+const ADAPTED_STEP = { ...stepOptions, objective: "supervised", lr: 0.1 } as const;
+
 /** A sequence of eight tokens; the loss covers all but the first. */
 const TEXT: TrainingBatch = {
   tokens: Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8),
@@ -129,6 +133,53 @@ withGloo("between processes", () => {
     const wanted = await withinOneProcess(types);
     expect(wanted[0]!.tokens).not.toEqual(wanted[1]!.tokens);
     expect(results.map((result) => result?.value ?? result?.error)).toEqual([[], wanted, wanted]);
+  });
+
+  test.each<WeightTypes>([
+    { weightStorage: "f32" },
+    { weightStorage: "bf16" },
+    { weightStorage: "bf16", arithmetic: "bf16" },
+  ])("with adapters too, and with those that another receiver passed on, with %o", async (types) => {
+    const results = await resultsOf(
+      2,
+      `${PARTS}
+       const types = ${JSON.stringify(types)};
+       const { engine, receiver, sample } = makeEngine(types);
+       const samples = [];
+       if (rank === 0) {
+         const trainer = await makeTrainer({ ...types, lora: { ...${JSON.stringify(LORA)}, seed: 1n } });
+         const batch = { tokens: Int32Array.of(${TEXT.tokens}), cuSeqlens: Int32Array.of(${TEXT.cuSeqlens}), mask: Uint8Array.of(${TEXT.mask}) };
+         const pair = [0, 1].map((rank) => new native.NativeCommunicator({ rank, size: 2, timeoutMs: 60000 }));
+         const blobs = pair.map((each) => each.prepare());
+         await Promise.all(pair.map((each, rank) => each.connect(blobs.map((of) => of[rank]))));
+         for (const version of [1, 2]) {
+           await trainer.step(batch, ${JSON.stringify(ADAPTED_STEP)});
+           await Promise.all([trainer.sendWeights(pair[0], { bucketBytes: 1024 }), receiver.receive(pair[1])]);
+           await receiver.commit(engine);
+           await receiver.send(group);
+           samples.push(await sample(version));
+         }
+         return samples;
+       }
+       for (const version of [1, 2]) {
+         await receiver.receive(group);
+         await receiver.commit(engine);
+         samples.push(await sample(version));
+       }
+       return samples;`,
+    );
+    const trainer = new Trainer(modelConfig, { ...trainerOptions, ...types, lora: { ...LORA, seed: 1n } });
+    await trainer.initialize(3n);
+    const generations = generationsWith(types);
+    const wanted: Samples[] = [];
+    for (const version of [1, 2]) {
+      await trainer.step(TEXT, ADAPTED_STEP);
+      await trainer.publish(generations.engine);
+      wanted.push(await sampled(generations, version));
+    }
+    await Promise.all([generations.close(), trainer.close()]);
+    expect(wanted[0]!.logprobs).not.toEqual(wanted[1]!.logprobs);
+    expect(results.map((result) => result?.value ?? result?.error)).toEqual([wanted, wanted]);
   });
 
   test("a sender that dies on the way leaves the version before, with which sampling goes on", async () => {
@@ -267,21 +318,25 @@ withGloo("within a process", () => {
       await expect(receiver.receive(b)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
     }));
 
-  test("adapters come merged into the weights: the tokens are those of an engine beside the trainer", () =>
+  test("adapters and the base loaded last: the tokens are those of an engine beside the trainer", () =>
     receiving(async (a, b) => {
-      const lora = { rank: 2, alpha: 64, targets: ["q_proj", "down_proj"], seed: 1n };
-      const adapted = new Trainer(modelConfig, { ...trainerOptions, lora });
-      await adapted.initialize(5n);
-      for (let i = 0; i < 3; i++)
-        await adapted.step(TEXT, { ...stepOptions, objective: "supervised", lr: 0.1 });
+      const adapted = new Trainer(modelConfig, { ...trainerOptions, lora: { ...LORA, seed: 1n } });
       const receiver = new WeightReceiver(modelConfig, { weightStorage: "f32" });
-      await Promise.all([adapted.sendWeights(a), receiver.receive(b)]);
-      const [beside, apart] = await Promise.all([
-        samplesOf((engine) => adapted.publish(engine)),
-        samplesOf((engine) => receiver.commit(engine)),
-      ]);
-      expect(beside.versions).toContain(3);
-      expect(apart).toEqual(beside);
+      const heard: Samples[] = [];
+      for (const base of [5n, 6n]) {
+        await adapted.initialize(base);
+        for (let i = 0; i < 3; i++) await adapted.step(TEXT, ADAPTED_STEP);
+        await adapted.parameter("model.norm.weight"); // reads the base in f32
+        await Promise.all([adapted.sendWeights(a), receiver.receive(b)]);
+        const [beside, apart] = await Promise.all([
+          samplesOf((engine) => adapted.publish(engine)),
+          samplesOf((engine) => receiver.commit(engine)),
+        ]);
+        expect(apart).toEqual(beside);
+        heard.push(apart);
+      }
+      expect(heard.map(({ versions }) => versions[0])).toEqual([3, 6]);
+      expect(heard[0]!.logprobs).not.toEqual(heard[1]!.logprobs);
       await Promise.all([adapted.close(), receiver.close()]);
     }));
 
