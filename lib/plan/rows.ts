@@ -37,18 +37,23 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
   ];
 }
 
-/** Memory of a process that only samples on the CPU: it receives packed weights in addition to those in use. */
-export function cpuActor({ evaluation }: Recipe, sizes: Sizes): MemoryRow[] {
-  const { snapshot, keyValues, evaluationScratch, ropeTables } = sizes;
+/**
+ * Memory of a process that only samples on the CPU: it receives packed weights in addition to those in use. With
+ * adapters it forms them from the base; two versions share what no adapter changes, and engines share the base.
+ */
+export function cpuActor({ evaluation, lora }: Recipe, sizes: Sizes): MemoryRow[] {
+  const { snapshot, ends, parameters, adapters, keyValues, evaluationScratch, ropeTables } = sizes;
   const storage = 'model.weightStorage: "bf16"';
   return [
     { name: "weights, engine", bytes: snapshot, change: storage },
-    { name: "weights as they arrive", bytes: snapshot, change: storage },
+    { name: "weights as they arrive", bytes: snapshot - (lora ? ends : 0), change: storage },
+    { name: `frozen base, ${sizes.base}`, bytes: lora ? parameters : 0 },
+    { name: ADAPTERS, bytes: adapters },
     ...engineRows(sizes),
     { name: "rotary table", bytes: ropeTables },
     {
       name: EVALUATION,
-      bytes: evaluation.everySteps > 0 ? snapshot + keyValues + evaluationScratch : 0,
+      bytes: evaluation.everySteps > 0 ? snapshot + adapters + keyValues + evaluationScratch : 0,
       change: "evaluation.everySteps: 0",
     },
   ];

@@ -3,6 +3,7 @@ import { overrideRecipe, type Recipe } from "../../lib/config/index.ts";
 import { PUBLISHED_CONFIGS } from "../../lib/inference/index.ts";
 import { sizesOf } from "../../lib/plan/buffers.ts";
 import {
+  cpuActor,
   cpuRows,
   cpuTrainerAlone,
   evaluationRow,
@@ -123,6 +124,19 @@ test("a checkpoint on its way is weights and moments once more, wherever they li
 test("with adapters a GPU keeps no f32 weight of the base", () => {
   expect(bytesOf(trainer(small()), /^master weights/)).toBe(596_049_920 * 4);
   expect(bytesOf(trainer(small("lora.rank=8")), /^master weights/)).toBe(0);
+});
+
+test("an actor of adapters holds the base once, and two versions share what no adapter changes", () => {
+  const [plain, adapted] = [small(), small("lora.rank=8")];
+  const [of, sizes] = [sizesOf(plain, TINY, "cpu", 1), sizesOf(adapted, TINY, "cpu", 1)];
+  const arriving = /^weights as they arrive/;
+  expect(bytesOf(cpuActor(plain, of), /^frozen base|^adapters/)).toBe(0);
+  expect(bytesOf(cpuActor(plain, of), arriving)).toBe(of.snapshot);
+  const rows = cpuActor(adapted, sizes);
+  expect(bytesOf(rows, /^frozen base, f32/)).toBe(596_049_920 * 4);
+  expect(bytesOf(rows, /^adapters/)).toBe(sizes.adapters);
+  const embedding = 151_936 * 1024 * 4;
+  expect(sizes.snapshot - bytesOf(rows, arriving)).toBeGreaterThanOrEqual(embedding);
 });
 
 test("moments in bf16 are half of those in f32, also of adapters; a warm start keeps f32", () => {
