@@ -27,7 +27,7 @@ export interface AgentsOptions {
   /** A shared folder at the same path on every node, for weights transferred through files. */
   readonly folder: string;
   readonly settings?: Partial<FleetSettings>;
-  /** Transport of weights. Default: a communicator if Gloo is available and there is neither an adapter nor a GPU. */
+  /** Transport of weights. Default: a communicator if Gloo is available, and NCCL for weights on GPUs. */
   readonly weights?: TransportKind;
   /** Address of this machine for actors elsewhere, where this process trains. */
   readonly host?: string;

@@ -30,7 +30,7 @@ export interface FleetOptions {
   readonly openTrainer: (config: ModelConfigJson, options: TrainerOptions) => SendingTrainer;
   /** Number of verifier hosts that the run is to have. Default 0: the coordinator's own pool judges. */
   readonly verifiers?: number;
-  /** Transport of weights, if available. Adapters and weights on a GPU always use folders, which is also the default. */
+  /** Transport of weights. Default: folders. */
   readonly weights?: ChosenTransport;
   readonly settings?: Partial<FleetSettings>;
   /** Address of the store, for processes that watch the run. */

@@ -44,7 +44,7 @@ export interface ProcessesOptions {
    */
   readonly store?: string;
   readonly settings?: Partial<FleetSettings>;
-  /** Transport of weights. Default: a communicator if Gloo is available and there is neither an adapter nor a GPU. */
+  /** Transport of weights. Default: a communicator if Gloo is available, and NCCL for weights on GPUs. */
   readonly weights?: TransportKind;
   /** Receives a line for each restart of the run's own Redis server, and at the end for files that could not be removed. */
   readonly say?: (line: string) => void;

@@ -20,25 +20,34 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const settings = { leaseMs: 3000, beatMs: 100, aliveMs: 6000 };
 const STEPS = 5;
-const recipe = (schedule: "sync" | "async") =>
+const recipe = (schedule: "sync" | "async", trains: Trains = "weights") =>
   smallRecipe(
     { steps: STEPS, schedule, maxLag: 1, packedTokens: 64 },
     {
       advantages: { divideBy: "none", filter: "none" },
       objective: { entropyCoef: 0.1 },
-      optimizer: { lr: 1e-3, warmupSteps: 0 },
+      optimizer: { lr: trains === "weights" ? 1e-3 : 1e-2, warmupSteps: 0 },
+      ...(trains === "adapters" && { lora: { rank: 2, alpha: 8 } }),
     },
   );
+/** What a run trains, and then sends. */
+type Trains = "weights" | "adapters";
 const weightsOf = (name: string) => weightsHash(join(dir, name, "checkpoints", "step-000005"));
 
-let alone: Promise<string> | undefined;
-async function weightsOfOne(): Promise<string> {
-  await using run = await createRun(recipe("sync"), { verifiers, dir: join(dir, "one") });
-  await run.finished;
-  return weightsOf("one");
+const alone: { [trains in Trains]?: Promise<string> } = {};
+/** Weights of a run of one process. */
+function weightsOfOne(trains: Trains = "weights"): Promise<string> {
+  const made = async () => {
+    await using run = await createRun(recipe("sync", trains), { verifiers, dir: join(dir, `one-${trains}`) });
+    await run.finished;
+    return weightsOf(`one-${trains}`);
+  };
+  alone[trains] ??= made();
+  return alone[trains];
 }
 
 interface Setting {
+  readonly trains?: Trains;
   readonly schedule?: "sync" | "async";
   readonly trainers?: number;
   /** The time-out for each process's part in an update. */
@@ -56,6 +65,7 @@ interface Setting {
 async function runOf(
   name: string,
   {
+    trains = "weights",
     schedule = "sync",
     trainers = 0,
     updateMs = 1000,
@@ -85,7 +95,7 @@ async function runOf(
     return undefined;
   };
   const options = { verifiers, dir: join(dir, name), core: processes.core, hooks: { afterStep } };
-  await using run = await createRun(recipe(schedule), options);
+  await using run = await createRun(recipe(schedule, trains), options);
   expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
   expect(heard.ways).toEqual(new Set(["communicator"]));
   expect(readPipelineStatus(join(dir, name))!.weights).toContain("over Gloo");
@@ -199,17 +209,33 @@ const partly = ({ committed }: Awaited<ReturnType<typeof runOf>>) =>
   committed.filter(({ members }) => members.length < 2).map(({ version }) => version);
 
 describe.skipIf(info().gloo.version === null)("over Gloo", () => {
-  test(
-    "an actor that is killed amid an update: the other goes on, a new one catches up, the weights are one process's",
-    async () => {
-      alone ??= weightsOfOne();
+  test.each<Trains>(["weights", "adapters"])(
+    "an actor that is killed amid an update of %s: the other goes on, a new one catches up, the weights are one process's",
+    async (trains) => {
+      const alone = weightsOfOne(trains);
       // The time-out is long enough that no process is late for the last update on a busy machine.
       const happens: Setting["happens"] = (kill) => kill("actor.1", "SIGKILL");
-      const heard = await runOf("killed", { updateMs: 10_000, at: 2, happens });
+      const heard = await runOf(`killed-${trains}`, { trains, updateMs: 10_000, at: 2, happens });
       expect(heard.committed.find(({ version }) => version === 2)!.members).not.toContain("actor.1#1");
       expect(heard.committed.at(-1)!.members).toHaveLength(2);
       expect(heard.committed.flatMap(({ members }) => members)).toContain("actor.1#2");
-      expect(weightsOf("killed")).toBe(await alone);
+      expect(weightsOf(`killed-${trains}`)).toBe(await alone);
+    },
+    patient(60_000),
+  );
+
+  test(
+    "adapters that actors receive give the weights of one process, and so do merged weights from folders",
+    async () => {
+      const alone = weightsOfOne("adapters");
+      for (const weights of ["communicator", "folder"] as const) {
+        const core = await nativeCore();
+        await using processes = await openProcesses({ actors: 2, trainers: 1, core, settings, weights });
+        const options = { verifiers, dir: join(dir, weights), core: processes.core };
+        await using run = await createRun(recipe("sync", "adapters"), options);
+        expect(await run.finished).toMatchObject({ reason: "done", steps: STEPS });
+        expect(weightsOf(weights), weights).toBe(await alone);
+      }
     },
     patient(60_000),
   );
@@ -217,7 +243,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   test(
     "an actor that was stopped and comes back while the trainer is in a call gets its weights from another actor, none from the trainer",
     async () => {
-      alone ??= weightsOfOne();
+      const alone = weightsOfOne();
       const transfers = await behindWhileTheTrainerIsStopped("peer", 2);
       const trainer = { isBusy: true, isStopped: true };
       expect(transfers).toEqual([{ senders: ["actor.0#1"], members: ["actor.1#1"], trainer }]);
@@ -229,7 +255,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   test.runIf(longest)(
     "an actor that is killed while it sends to another: another one sends, none of it is the trainer's",
     async () => {
-      alone ??= weightsOfOne();
+      const alone = weightsOfOne();
       let isFirst = true;
       const transfers = await behindWhileTheTrainerIsStopped("peer-killed", 3, (sender, kill) => {
         if (!isFirst) return;
@@ -250,17 +276,18 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(90_000),
   );
 
-  test.runIf(longest)(
-    "an actor that is stopped amid an update is left out at the time-out and catches up, and the run replays on one process",
-    async () => {
+  test.runIf(longest).each<Trains>(["weights", "adapters"])(
+    "an actor that is stopped amid an update of %s is left out at the time-out and catches up, and the run replays on one process",
+    async (trains) => {
       // On a busy machine a process may be late for an earlier update, and then takes no part in this one.
       const updateMs = patient(1000);
       const happens: Setting["happens"] = (kill) => kill("actor.0", "SIGSTOP");
       const then: Setting["then"] = (kill) => kill("actor.0", "SIGCONT");
       const times = { updateMs, aliveMs: 20 * updateMs };
-      const heard = await runOf("stopped", { schedule: "async", ...times, at: 2, happens, then });
+      const name = `stopped-${trains}`;
+      const heard = await runOf(name, { trains, schedule: "async", ...times, at: 2, happens, then });
       expect(partly(heard)).toContain(2);
-      expect(await replayRun(join(dir, "stopped"), { verifiers })).toMatchObject({ weightsCompared: true });
+      expect(await replayRun(join(dir, name), { verifiers })).toMatchObject({ weightsCompared: true });
     },
     patient(60_000),
   );
@@ -268,7 +295,7 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
   test.runIf(longest)(
     "an actor that is stopped amid an update for good: it is ended, and the weights are one process's",
     async () => {
-      alone ??= weightsOfOne();
+      const alone = weightsOfOne();
       const happens: Setting["happens"] = (kill) => kill("actor.0", "SIGSTOP");
       const heard = await runOf("ended", { at: 2, happens });
       expect(heard.committed.at(-1)!.members).not.toContain("actor.0#1");
@@ -277,15 +304,16 @@ describe.skipIf(info().gloo.version === null)("over Gloo", () => {
     patient(60_000),
   );
 
-  test.runIf(longest)(
-    "a trainer that is killed while actors wait for the rest of an update: nobody samples with a part, the weights are one process's",
-    async () => {
-      alone ??= weightsOfOne();
+  test.runIf(longest).each<Trains>(["weights", "adapters"])(
+    "a trainer that is killed while actors wait for the rest of an update of %s: no actor samples with a part, the weights are one process's",
+    async (trains) => {
+      const alone = weightsOfOne(trains);
       const happens: Setting["happens"] = (kill) => diesAmid("actor.1", "trainer.0", kill);
       // On a busy machine a process may be late for an earlier update, and then takes no part in this one.
-      const heard = await runOf("sender", { trainers: 1, updateMs: 10_000, at: 3, happens });
+      const name = `sender-${trains}`;
+      const heard = await runOf(name, { trains, trainers: 1, updateMs: 10_000, at: 3, happens });
       expect(heard.announced.filter(({ version }) => version === 3).length).toBeGreaterThan(1);
-      expect(weightsOf("sender")).toBe(await alone);
+      expect(weightsOf(name)).toBe(await alone);
     },
     patient(90_000),
   );

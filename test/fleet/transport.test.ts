@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TransportKind } from "../../lib/fleet/messages.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
 import { FolderTransport, type Located, nodeGroups, TransferGroups } from "../../lib/fleet/transport.ts";
-import type { WeightTypes } from "../../lib/native/face.ts";
+import type { TrainerOptions, WeightTypes } from "../../lib/native/face.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { type Core, nativeCore, newModelConfig } from "../../lib/orchestration/index.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
@@ -47,14 +47,18 @@ const plan = (update: number, version: number) => ({
   groups: [{ number: 0, sender: "trainer.0#0", members: ["actor.0#1"] }],
 });
 
-test.each<WeightTypes>([
+const lora = { rank: 2, alpha: 64, targets: ["q_proj", "down_proj"], seed: 1n };
+
+test.each<WeightTypes & Pick<TrainerOptions, "lora">>([
   { weightStorage: "f32" },
   { weightStorage: "bf16" },
   { weightStorage: "bf16", arithmetic: "bf16" },
-])("an engine samples with weights of %o from a folder what it samples with the trainer's", async (types) => {
+  { weightStorage: "bf16", lora },
+])("an engine samples with weights of %o from a folder what it samples with the trainer's", async (made) => {
+  const { lora: _, ...types } = made;
   await using store = await openStore("memory:", { run: "test" });
   const core = await nativeCore();
-  const trainer = core.trainer(config, { ...TRAINER, ...types, device: "cpu" });
+  const trainer = core.trainer(config, { ...TRAINER, ...made, device: "cpu" });
   await trainer.initialize(3n);
   for (let i = 0; i < 3; i++) await trainer.step(BATCH, STEP);
   const sender = folders(store, core);
