@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { Core } from "../orchestration/index.ts";
 import { openStore, type StreamStore, withoutPassword } from "../streams/index.ts";
-import { chooseTransport, openTransport } from "./communicator-transport.ts";
+import { chooseTransport, openTransport, weightBytes } from "./communicator-transport.ts";
 import { type Fleet, type FleetOptions, openFleet } from "./fleet.ts";
 import { localTrainers } from "./fleet-trainer.ts";
 import type { TransportKind } from "./messages.ts";
@@ -99,7 +99,7 @@ class AgentsFleet implements AsyncDisposable {
     this.#settings = { ...SETTINGS, ...options.settings };
     const { core, folder, host } = options;
     const { signal } = this.#closed;
-    this.#transport = openTransport({ store, core, settings: this.#settings, folder, host, signal });
+    this.#transport = openTransport({ store, core, folder, host, signal });
     this.#ranks =
       options.trainers > 0 ? new TrainerRanks(store, join(options.folder, "trainers")) : undefined;
   }
@@ -115,7 +115,8 @@ class AgentsFleet implements AsyncDisposable {
     const weights = chooseTransport(asked, core.info());
     await store.kv.set(REGISTERS.folder, folder);
     const openTrainer = this.#ranks?.open.bind(this.#ranks) ?? localTrainers(core, this.#transport, host);
-    this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, settings, weights, place });
+    const about = { settings, weights, weightBytes, place };
+    this.core = await openFleet({ store, info: core.info, openTrainer, verifiers, ...about });
     if (this.#ranks === undefined) return;
     this.#follow(this.#ranks).catch((error) => this.fail(error as Error));
   }

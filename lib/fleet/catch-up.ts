@@ -1,6 +1,6 @@
+import type { Located } from "../shared/weights/weight-update.ts";
 import type { MemberStatus, Membership } from "./membership.ts";
 import type { Published } from "./published.ts";
-import type { Located } from "./transport.ts";
 import type { Updates } from "./updates.ts";
 
 /** Actors that can send their weights to others. */

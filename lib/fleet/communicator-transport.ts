@@ -1,7 +1,8 @@
 import { HoneError } from "../errors.ts";
-import type { EngineFace, ModelConfigJson, NativeInfo, TrainerFace } from "../native/face.ts";
+import { NO_OPTIMIZER } from "../inference/model-folder.ts";
+import type { EngineFace, EngineOptions, ModelConfigJson, NativeInfo, TrainerFace } from "../native/face.ts";
 import type { CommunicatorFace, CommunicatorOptions, WeightSenderFace } from "../native/group-face.ts";
-import { Communicator, WeightReceiver as NativeReceiver } from "../native/index.ts";
+import { Communicator, memorySizes, WeightReceiver as NativeReceiver } from "../native/index.ts";
 import type { WeightReceiverFace, WeightReceiverOptions } from "../native/receiver-face.ts";
 import type { StreamStore } from "../streams/index.ts";
 import type { EngineSpec, TransferGroup, TransferPlan, TransportKind } from "./messages.ts";
@@ -73,9 +74,15 @@ async function hear({
   );
 }
 
+/** Bytes of the packed weights that an engine reads. */
+export function weightBytes(config: ModelConfigJson, engine: EngineOptions): number {
+  const { weightStorage, arithmetic = "f32", device = "cpu" } = engine;
+  const trainer = { optimizer: NO_OPTIMIZER, packedTokens: 16, weightStorage, arithmetic, device };
+  return memorySizes(config, { engine, trainer }, { sequences: 1, threads: 1 }).snapshot;
+}
+
 export interface CommunicatorParts {
   readonly store: StreamStore;
-  readonly settings: Pick<FleetSettings, "updateMs">;
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
   readonly receiver: (config: ModelConfigJson, options: WeightReceiverOptions) => WeightReceiverFace;
   /** Ends every wait when it aborts. */
@@ -84,7 +91,7 @@ export interface CommunicatorParts {
 
 /**
  * The transfer group of this process, with the sender as rank 0; reused by later updates with the same members.
- * Connecting and every bucket have the deadline `updateMs`.
+ * Connecting and every bucket have the deadline of the plan for which it was formed.
  */
 class TransferLink {
   readonly #parts: CommunicatorParts;
@@ -96,9 +103,14 @@ class TransferLink {
     parts.signal.addEventListener("abort", this.#abort, { once: true });
   }
 
-  /** Runs `work` as `me`. Leaves a group that failed; the next plan names another. */
-  async use<T>(group: TransferGroup, me: string, work: (group: CommunicatorFace) => Promise<T>): Promise<T> {
-    const connected = await this.#connected(group, me);
+  /** Runs `work` in the plan's group that `is` finds, as `me`. Leaves a group that failed; the next plan names another. */
+  async use<T>(
+    { groups, withinMs }: TransferPlan,
+    is: (group: TransferGroup) => boolean,
+    me: string,
+    work: (group: CommunicatorFace) => Promise<T>,
+  ): Promise<T> {
+    const connected = await this.#connected(groups.find(is)!, me, withinMs);
     try {
       return await work(connected);
     } catch (error) {
@@ -119,18 +131,21 @@ class TransferLink {
     await group?.close().catch(() => {}); // the group is lost
   }
 
-  async #connected({ number, sender, members }: TransferGroup, me: string): Promise<CommunicatorFace> {
+  async #connected(
+    { number, sender, members }: TransferGroup,
+    me: string,
+    withinMs: number,
+  ): Promise<CommunicatorFace> {
     if (this.#open?.number === number) return this.#open.group;
     await this.#leave("others are members now");
-    const { store, settings, make, signal } = this.#parts;
-    const { updateMs } = settings;
+    const { store, make, signal } = this.#parts;
     const group = await connectRanks({
       store,
       rank: [sender, ...members].indexOf(me),
       size: members.length + 1,
       links: REGISTERS.transfer(number),
       name: `${sender} and ${members.join(", ")}`,
-      settings: { gatherMs: updateMs, collectiveMs: updateMs },
+      settings: { gatherMs: withinMs, collectiveMs: withinMs },
       signal,
       make,
     });
@@ -139,8 +154,10 @@ class TransferLink {
   }
 }
 
-const groupOf = (groups: readonly TransferGroup[], sender: string): TransferGroup =>
-  groups.find((each) => each.sender === sender)!;
+const sentBy =
+  (me: string) =>
+  ({ sender }: TransferGroup): boolean =>
+    sender === me;
 
 /** Weights over connections between sender and members, packed as engines read them: no file system is shared. */
 export class CommunicatorTransport implements WeightTransport {
@@ -157,32 +174,33 @@ export class CommunicatorTransport implements WeightTransport {
   }
 
   /** Also resolves if some members rejected their weights, because each of them reports that itself. */
-  async send({ groups }: TransferPlan, trainer: TrainerFace, me: string): Promise<void> {
+  async send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void> {
     const sender = trainer as TrainerFace & Partial<WeightSenderFace>;
     if (sender.sendWeights === undefined)
       throw new HoneError("HONE_ERR_USAGE", "this trainer sends no weights over a communicator");
-    await this.#link.use(groupOf(groups, me), me, (connected) => sender.sendWeights!(connected));
+    await this.#link.use(plan, sentBy(me), me, (connected) => sender.sendWeights!(connected));
   }
 
   /**
    * Bytes and checksums are those of the trainer's weights, even where an engine stores them packed. Also resolves if
    * some members rejected the weights.
    */
-  async relay({ groups, version }: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
+  async relay(plan: TransferPlan, { engine }: EngineSpec, me: string): Promise<void> {
+    const { version } = plan;
     const receiver = this.#receivers.get(engine);
     if (receiver === undefined || this.#committed.get(engine) !== version)
       throw new HoneError(
         "HONE_ERR_STATE",
         `this process does not have weight version ${version} of ${engine}, and cannot pass it on`,
       );
-    const group = groupOf(groups, me);
-    await this.#link.use(group, me, (connected) => receiver.send(connected));
+    await this.#link.use(plan, sentBy(me), me, (connected) => receiver.send(connected));
   }
 
-  async receive({ groups, version }: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights> {
+  async receive(plan: TransferPlan, spec: EngineSpec, me: string): Promise<StagedWeights> {
+    const { version } = plan;
     const receiver = this.#receiverOf(spec);
-    const group = groups.find(({ members }) => members.includes(me))!;
-    const came = await this.#link.use(group, me, (connected) => receiver.receive(connected));
+    const isMine = ({ members }: TransferGroup) => members.includes(me);
+    const came = await this.#link.use(plan, isMine, me, (connected) => receiver.receive(connected));
     if (came !== version)
       throw new HoneError("HONE_ERR_STATE", `received version ${came}, but version ${version} was announced`);
     return {
@@ -246,22 +264,20 @@ export function chooseTransport(
   });
 }
 
-export interface TransportParts
-  extends Pick<CommunicatorParts, "store" | "settings" | "signal">,
-    FolderOptions {
+export interface TransportParts extends Pick<CommunicatorParts, "signal">, FolderOptions {
   /** Address of this machine for members elsewhere. Default: reachable only from this machine. */
   readonly host: string | undefined;
 }
 
 /** Opens both transports; each update uses the one that its plan names. */
 export function openTransport(parts: TransportParts): WeightTransport {
-  const { store, settings, signal, host } = parts;
+  const { store, signal, host } = parts;
   const make = (options: CommunicatorOptions) =>
     new Communicator({ ...options, ...(host !== undefined && { host }) });
   const receiver = (...args: ConstructorParameters<typeof NativeReceiver>) => new NativeReceiver(...args);
   const ways: Readonly<Record<TransportKind, WeightTransport>> = {
     folder: new FolderTransport(parts),
-    communicator: new CommunicatorTransport({ store, settings, signal, make, receiver }),
+    communicator: new CommunicatorTransport({ store, signal, make, receiver }),
   };
   const each = async (work: (way: WeightTransport) => Promise<void>) => {
     for (const way of Object.values(ways)) await work(way);

@@ -32,6 +32,8 @@ export interface FleetOptions {
   readonly verifiers?: number;
   /** Transport of weights. Default: folders. */
   readonly weights?: ChosenTransport;
+  /** Bytes of the weights that an engine reads: its updates get time for them. Default: 0. */
+  readonly weightBytes?: (config: ModelConfigJson, options: EngineOptions) => number;
   readonly settings?: Partial<FleetSettings>;
   /** Address of the store, for processes that watch the run. */
   readonly place?: NonNullable<CoreProcesses["store"]>;
@@ -73,8 +75,9 @@ export class Fleet implements Core, AsyncDisposable {
 
   engine(config: ModelConfigJson, options: EngineOptions, handlers: EngineHandlers): EngineFace {
     const { membership, updates } = this;
-    const { store } = this.#options;
+    const { store, weightBytes } = this.#options;
     const spec = { engine: `engine-${this.#opened++}`, config, options };
+    updates.expectBytes(spec.engine, weightBytes?.(config, options) ?? 0);
     const parts = { store, membership, updates, settings: this.#settings };
     const engine = new FleetEngine(spec, parts, handlers);
     this.#engines.add(engine);

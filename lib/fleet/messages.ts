@@ -41,6 +41,8 @@ export interface TransferPlan {
   readonly engine: string;
   readonly version: number;
   readonly way: TransportKind;
+  /** Milliseconds for each member's part: to join, and for each bucket. */
+  readonly withinMs: number;
   readonly groups: readonly TransferGroup[];
 }
 

@@ -1,3 +1,5 @@
+import { LEAST_UPDATE_MS } from "../shared/weights/weight-update.ts";
+
 /** Role of a fleet process. */
 export type Role = "actor" | "trainer" | "verifier";
 
@@ -71,7 +73,7 @@ export interface FleetSettings {
   readonly aliveMs: number;
   /** Time from a process's start to its first heartbeat, after which it counts as hung. */
   readonly beginMs: number;
-  /** Time for each member's part in a weight update; slower members are left out. */
+  /** Least time for each member's part in a weight update, whatever its size; slower members are left out. */
   readonly updateMs: number;
   /** Time for the first actor to join, and for one to rejoin if all are lost. */
   readonly gatherMs: number;
@@ -86,7 +88,7 @@ export const SETTINGS: FleetSettings = {
   beatMs: 500,
   aliveMs: 10_000,
   beginMs: 120_000,
-  updateMs: 5_000,
+  updateMs: LEAST_UPDATE_MS,
   gatherMs: 120_000,
   collectiveMs: 1_800_000,
   stallMs: 60_000,

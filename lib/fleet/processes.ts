@@ -11,7 +11,12 @@ import {
   unixUrl,
   withoutPassword,
 } from "../streams/index.ts";
-import { type ChosenTransport, chooseTransport, openTransport } from "./communicator-transport.ts";
+import {
+  type ChosenTransport,
+  chooseTransport,
+  openTransport,
+  weightBytes,
+} from "./communicator-transport.ts";
 import { gpuVariables } from "./environment.ts";
 import { type Fleet, openFleet } from "./fleet.ts";
 import { localTrainers } from "./fleet-trainer.ts";
@@ -148,13 +153,13 @@ class OwnProcesses implements Processes {
   #failure: HoneError | undefined;
 
   constructor(options: OwnOptions, at: Whereabouts) {
-    const { actors, trainers, gpus, settings } = options;
+    const { actors, trainers, gpus } = options;
     this.#options = options;
     this.#at = at;
     const { store } = at;
     const { signal } = this.#closed;
     const folder = join(at.own.path, "weights");
-    this.#transport = openTransport({ store, core: options.core, settings, folder, host: undefined, signal });
+    this.#transport = openTransport({ store, core: options.core, folder, host: undefined, signal });
     this.#ranks = trainers > 0 ? new TrainerRanks(at.store, join(at.own.path, "trainers")) : undefined;
     this.#supervisor = new Supervisor({
       logs: at.own.path,
@@ -184,6 +189,7 @@ class OwnProcesses implements Processes {
       place,
       settings,
       weights,
+      weightBytes,
     });
     this.core.board.places = () => this.#supervisor.statuses;
     this.core.membership.onLook(() => endSilent(this.#supervisor, this.core.membership, settings));

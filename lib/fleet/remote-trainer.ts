@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { HoneError } from "../errors.ts";
 import type { ModelConfigJson, TrainerFace, TrainerOptions } from "../native/face.ts";
 import { type Deferred, deferred } from "../shared/async/deferred.ts";
+import type { Located } from "../shared/weights/weight-update.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { CallLog } from "./call-log.ts";
 import type { SendingTrainer } from "./fleet-trainer.ts";
@@ -17,7 +18,6 @@ import {
   type TrainerCall,
   traitsOf,
 } from "./trainer-calls.ts";
-import type { Located } from "./transport.ts";
 
 interface Answered {
   readonly reply: Reply;

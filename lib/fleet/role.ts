@@ -54,7 +54,7 @@ async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: R
   const { runTrainer } = await import("./trainer-role.ts");
   const { store, settings, signal, onFacts } = parts;
   const folder = await weightsFolder(store);
-  const transport = openTransport({ store, core, settings, folder, host, signal });
+  const transport = openTransport({ store, core, folder, host, signal });
   const make = (options: CommunicatorOptions) =>
     new Communicator({ ...options, ...(host !== undefined && { host }) });
   const ranks = { store, rank, size: worldSize, name: `epoch ${epoch}`, settings, signal, make };
@@ -72,9 +72,9 @@ async function sample({ rank, epoch, host }: RoleEnvironment, parts: RoleParts):
   const { openTransport } = await import("./communicator-transport.ts");
   const { core } = await import("../native/index.ts");
   const { runActor } = await import("./actor.ts");
-  const { store, settings, signal, onFacts } = parts;
+  const { store, signal, onFacts } = parts;
   const folder = await weightsFolder(store);
-  const transport = openTransport({ store, core, settings, folder, host, signal });
+  const transport = openTransport({ store, core, folder, host, signal });
   const at = host === undefined ? {} : { host };
   await runActor({ store, core, transport, index: rank, generation: epoch, ...at, onFacts, signal });
 }

@@ -7,9 +7,10 @@ import { HoneError } from "../errors.ts";
 import { NO_OPTIMIZER } from "../inference/model-folder.ts";
 import type { EngineFace, TrainerFace } from "../native/face.ts";
 import type { Core } from "../orchestration/index.ts";
+import { type Located, nodeGroups, type SenderGroup } from "../shared/weights/weight-update.ts";
 import type { StreamStore } from "../streams/index.ts";
 import type { EngineSpec, TransferGroup, TransferPlan, TransportKind } from "./messages.ts";
-import { type FleetSettings, REGISTERS } from "./names.ts";
+import { REGISTERS } from "./names.ts";
 
 /** Complete, checked weights that no engine uses yet. */
 export interface StagedWeights {
@@ -36,38 +37,11 @@ export interface WeightTransport {
   close(): Promise<void>;
 }
 
-/** A process, and which machine it is on. */
-export interface Located {
-  readonly name: string;
-  readonly host: string;
-}
-
 /** Processes that can send weights, and the transport. */
 export interface Senders {
   readonly way: TransportKind;
   /** Returns at least one sender. */
   senders(): Promise<readonly Located[]>;
-}
-
-/**
- * Assigns receivers to senders: a machine's members get weights from the first sender on their machine;
- * members of machines without a sender go to the senders with fewest members. Returns one group for each
- * sender that has members.
- */
-export function nodeGroups(
-  senders: readonly Located[],
-  members: readonly Located[],
-): Omit<TransferGroup, "number">[] {
-  const first = senders.filter(({ host }, i) => senders.findIndex((each) => each.host === host) === i);
-  const groups = first.map(({ name, host }) => ({ sender: name, host, members: [] as string[] }));
-  const elsewhere = members.filter(({ name, host }) => {
-    const own = groups.find((group) => group.host === host);
-    own?.members.push(name);
-    return own === undefined;
-  });
-  for (const { name } of elsewhere)
-    groups.reduce((a, b) => (b.members.length < a.members.length ? b : a)).members.push(name);
-  return groups.filter((group) => group.members.length > 0).map(({ host: _, ...group }) => group);
 }
 
 /** Open connections, one transfer group per process at a time, reused by later updates with the same members. */
@@ -126,10 +100,7 @@ export class TransferGroups {
   }
 }
 
-const namesOf = ({ sender, members }: Omit<TransferGroup, "number">): readonly string[] => [
-  sender,
-  ...members,
-];
+const namesOf = ({ sender, members }: SenderGroup): readonly string[] => [sender, ...members];
 
 /** Folders of earlier updates that may still be read. */
 const KEPT = 2;
@@ -152,7 +123,6 @@ export interface FolderOptions {
   readonly store: StreamStore;
   /** Opens the weights that received files are read into. */
   readonly core: Pick<Core, "trainer">;
-  readonly settings: Pick<FleetSettings, "updateMs">;
   /** Folder for weights that this process writes. */
   readonly folder: string;
 }
@@ -234,9 +204,8 @@ export class FolderTransport implements WeightTransport {
   }
 
   async #offerOf(plan: TransferPlan): Promise<Offer> {
-    const { store, settings } = this.#options;
-    const { updateMs: waitMs } = settings;
-    const text = await store.kv.waitFor(registerOf(plan), { waitMs });
+    const { withinMs: waitMs } = plan;
+    const text = await this.#options.store.kv.waitFor(registerOf(plan), { waitMs });
     if (text === undefined)
       throw new HoneError(
         "HONE_ERR_COLLECTIVE",

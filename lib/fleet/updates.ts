@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HoneError } from "../errors.ts";
+import { type Located, UpdateRate } from "../shared/weights/weight-update.ts";
 import type { StreamStore } from "../streams/index.ts";
 import { follow } from "./call-log.ts";
 import type { Membership } from "./membership.ts";
@@ -15,7 +16,7 @@ import {
 } from "./messages.ts";
 import { type FleetSettings, STREAMS } from "./names.ts";
 import { type Published, PublishedVersions, type Sending, type WeightSource } from "./published.ts";
-import { type Located, TransferGroups } from "./transport.ts";
+import { TransferGroups } from "./transport.ts";
 
 /**
  * Sends weights to the actors in two phases: all receive them, then those with complete weights may use them. An
@@ -91,6 +92,12 @@ export class Updates {
   }
 
   close = (): void => this.#closed.abort();
+
+  /** Opens or closes an engine. @param bytes of its weights, which decide how long an update may take */
+  expectBytes(engine: string, bytes: number | undefined): void {
+    if (bytes === undefined) this.#transfers.bytes.delete(engine);
+    else this.#transfers.bytes.set(engine, bytes);
+  }
 
   /** Members that received all weights, at least one. */
   async #received(engine: string, source: WeightSource): Promise<readonly string[]> {
@@ -205,6 +212,9 @@ const missed = ({ members }: TransferGroup, answers: ReadonlyMap<string, Answer>
 export class Transfers {
   /** Ordinal of the last transfer. */
   last = 0;
+  /** Bytes of the weights that an engine reads, by engine; 0 if unknown. */
+  readonly bytes = new Map<string, number>();
+  readonly #rate = new UpdateRate();
   readonly answers: Answers;
   readonly #parts: UpdateParts & Pick<Updates, "say">;
   readonly #groups: TransferGroups;
@@ -221,12 +231,15 @@ export class Transfers {
     this.answers.expect(update);
     const { version, way } = source;
     const groups = await this.#groups.of(source, members, this.#parts.membership.alive);
-    const plan = { update, engine, version, way, groups };
+    const bytes = this.bytes.get(engine) ?? 0;
+    const withinMs = this.#rate.withinMs(this.#parts.settings.updateMs, bytes);
+    const plan = { update, engine, version, way, withinMs, groups };
     const begun = performance.now();
     const sent = await this.#sent(plan, source);
-    const written = performance.now() - begun;
-    const answers = await this.answers.of(update, members, source.sendsFirst ? 4 * written : undefined);
+    const written = source.sendsFirst ? performance.now() - begun : 0;
+    const answers = await this.answers.of(update, members, withinMs + 4 * written);
     const received = members.filter((member) => isGood(answers.get(member)));
+    if (received.length === members.length) this.#rate.measured(bytes, performance.now() - begun);
     await this.#groups.dropLost(groups, new Set(received));
     const unable = groups.filter((group) => missed(group, answers)).map(({ sender }) => sender);
     const own = [...answers.values()].find(({ fault }) => fault !== undefined && !isOfTheWay(fault.code));
@@ -291,15 +304,18 @@ export class Answers {
   }
 
   /**
-   * Resolves when every member has answered, is gone, or is too late: after `updateMs`, plus `readMs` for
-   * what it has to read. Time in which this process was suspended does not count: answers sent meanwhile are
-   * still to be read.
+   * Resolves when every member has answered, is gone, or is too late: after `withinMs`. Time in which this process was
+   * suspended does not count: answers sent meanwhile are still to be read.
    */
-  async of(update: number, members: readonly string[], readMs = 0): Promise<ReadonlyMap<string, Answer>> {
+  async of(
+    update: number,
+    members: readonly string[],
+    withinMs: number,
+  ): Promise<ReadonlyMap<string, Answer>> {
     const answers = this.#expected.get(update)!;
-    const { updateMs, beatMs } = this.#settings;
+    const { beatMs } = this.#settings;
     const missing = () => members.some((member) => !answers.has(member) && this.#membership.isAlive(member));
-    for (let leftMs = updateMs + readMs; missing() && leftMs > 0; ) {
+    for (let leftMs = withinMs; missing() && leftMs > 0; ) {
       const begun = performance.now();
       await this.#next();
       leftMs -= Math.min(performance.now() - begun, 2 * beatMs);

@@ -47,7 +47,10 @@ async function engineOf(store?: StreamStore, length?: () => number, leaseMs = SE
   };
   closing.push(() => engine.close());
   const take = async (version: number, update = version) => {
-    await weights.receive({ update, engine: "e", version, way: "folder", groups: [] }, "actor.0#1");
+    await weights.receive(
+      { update, engine: "e", version, way: "folder", withinMs: 1000, groups: [] },
+      "actor.0#1",
+    );
     await commit(update, version, true);
   };
   const ask = (number: number, version: number, count = 2, every = 0) =>

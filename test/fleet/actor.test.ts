@@ -66,7 +66,15 @@ test("an actor whose place may be another's by now gives its weights to nobody",
   const say = (control: Control) => store.append(STREAMS.control, randomUUID(), encodeControl(control));
   const groups = [{ number: 1, sender: "actor.0#1", members: ["actor.1#1"] }];
   const asked = async (update: number) => {
-    await say({ kind: "update", update, engine: "e", version: 0, way: "communicator", groups });
+    await say({
+      kind: "update",
+      update,
+      engine: "e",
+      version: 0,
+      way: "communicator",
+      withinMs: 1000,
+      groups,
+    });
     const [entry] = await store.read(STREAMS.answers, update - 1, { max: 1, waitMs: 10_000 });
     return decodeAnswer(entry!.payload);
   };

@@ -8,6 +8,7 @@ import { REGISTERS } from "../../lib/fleet/names.ts";
 import { Rendezvous, sessionRun } from "../../lib/fleet/rendezvous.ts";
 import { nativeCore } from "../../lib/orchestration/index.ts";
 import { openStore } from "../../lib/streams/index.ts";
+import { modelConfig } from "../native/small-model.ts";
 import { noRedis, RedisServer } from "../streams/redis/redis-server.ts";
 import { ENGINE } from "./small-engine.ts";
 
@@ -76,7 +77,7 @@ describe.skipIf(noRedis !== undefined)("at a server", () => {
     await using agents = await openAgents(await optionsOf("gives-up"));
     await using node = await Rendezvous.open(server.url, "gives-up");
     const failed = new Promise<Error>((resolve) => {
-      agents.core.engine("{}", ENGINE, { onMessage: () => {}, onError: resolve });
+      agents.core.engine(modelConfig, ENGINE, { onMessage: () => {}, onError: resolve });
     });
     await node.fail(1, "node 1: no GPU is left");
     expect(await failed).toMatchObject({ code: "HONE_ERR_STATE", message: "node 1: no GPU is left" });

@@ -41,19 +41,22 @@ const opened = <T extends { close(): Promise<void> }>(each: T): T => {
   return each;
 };
 
-const transport = (updateMs: number) =>
+const transport = () =>
   new CommunicatorTransport({
     store,
-    settings: { updateMs },
     make: (options: ConstructorParameters<typeof Communicator>[0]) => new Communicator(options),
     signal: stop.signal,
     receiver: (...args: ConstructorParameters<typeof WeightReceiver>) => new WeightReceiver(...args),
   });
 
+/** The deadline of the plans below. */
+let withinMs: number;
+
 /** A sender and two receivers, each with connections of its own. */
-function three(updateMs = 20_000) {
-  const sender = opened(transport(updateMs));
-  const receivers = ACTORS.map(() => opened(transport(updateMs)));
+function three(deadlineMs = 20_000) {
+  withinMs = deadlineMs;
+  const sender = opened(transport());
+  const receivers = ACTORS.map(() => opened(transport()));
   return { sender, receivers };
 }
 
@@ -67,6 +70,7 @@ const plan = (
   engine,
   version,
   way: "communicator",
+  withinMs,
   groups: [{ number, sender: SENDER, members }],
 });
 /** A plan in which the first actor sends to the second. */
@@ -295,7 +299,6 @@ test("what receives an engine's weights is told where they lie and how they are 
   const told: WeightReceiverOptions[] = [];
   const transport = new CommunicatorTransport({
     store,
-    settings: { updateMs: 10 },
     signal: stop.signal,
     receiver: (_, options) => {
       told.push(options);

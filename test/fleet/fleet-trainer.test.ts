@@ -86,6 +86,6 @@ test("a trainer of this process sends under its own name", async () => {
   };
   const { send, senders } = localTrainers(standInCore(), sender, "10.0.0.7")("{}", TRAINER);
   expect(await senders()).toEqual([{ name: "trainer.0#0", host: "10.0.0.7" }]);
-  await send({ update: 1, engine: "e", version: 1, way: "folder", groups: [] });
+  await send({ update: 1, engine: "e", version: 1, way: "folder", withinMs: 1000, groups: [] });
   expect(sent).toEqual([["folder", "trainer.0#0"]]);
 });

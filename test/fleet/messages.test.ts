@@ -114,6 +114,7 @@ test("what the coordinator says is read as it was said, bytes of tokens included
       engine: "engine-0",
       version: 2,
       way: "communicator",
+      withinMs: 1000,
       groups: [{ number: 3, sender: "trainer.1#2", members: ["actor.0#1"] }],
     },
     { kind: "commit", update: 1, engine: "engine-0", version: 2, members: [] },

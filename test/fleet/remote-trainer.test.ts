@@ -83,6 +83,7 @@ test("a trainer in another process does what one of this process does", async ()
     engine: "e",
     version: 1,
     way: "folder" as const,
+    withinMs: 1000,
     groups: [{ number: 0, sender, members: [] }],
   });
   expect(await senders()).toEqual([{ name: "trainer.0#1", host: hostname() }]);

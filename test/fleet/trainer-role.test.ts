@@ -16,6 +16,7 @@ const plan = (...senders: string[]): TransferPlan => ({
   engine: "e",
   version: 1,
   way: "communicator",
+  withinMs: 1000,
   groups: senders.map((sender, number) => ({ number, sender, members: [`actor.${number}#1`] })),
 });
 

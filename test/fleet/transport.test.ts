@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { TransportKind } from "../../lib/fleet/messages.ts";
 import { REGISTERS } from "../../lib/fleet/names.ts";
-import { FolderTransport, type Located, nodeGroups, TransferGroups } from "../../lib/fleet/transport.ts";
+import { FolderTransport, TransferGroups } from "../../lib/fleet/transport.ts";
 import type { TrainerOptions, WeightTypes } from "../../lib/native/face.ts";
 import { Generations } from "../../lib/native/generations.ts";
 import { type Core, nativeCore, newModelConfig } from "../../lib/orchestration/index.ts";
+import type { Located } from "../../lib/shared/weights/weight-update.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
 import { BATCH, ENGINE, request, STEP, TRAINER, tokensOf } from "./small-engine.ts";
 
@@ -36,14 +37,15 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** The transport by a folder, for one process. */
-const folders = (store: StreamStore, core: Pick<Core, "trainer">, updateMs = 1000) =>
-  new FolderTransport({ store, core, settings: { updateMs }, folder: dir });
+const folders = (store: StreamStore, core: Pick<Core, "trainer">) =>
+  new FolderTransport({ store, core, folder: dir });
 
-const plan = (update: number, version: number) => ({
+const plan = (update: number, version: number, withinMs = 1000) => ({
   update,
   engine: "e",
   version,
   way: "folder" as const,
+  withinMs,
   groups: [{ number: 0, sender: "trainer.0#0", members: ["actor.0#1"] }],
 });
 
@@ -62,7 +64,7 @@ test.each<WeightTypes & Pick<TrainerOptions, "lora">>([
   await trainer.initialize(3n);
   for (let i = 0; i < 3; i++) await trainer.step(BATCH, STEP);
   const sender = folders(store, core);
-  const receiver = folders(store, core, 1000);
+  const receiver = folders(store, core);
   const spec = { engine: "e", config, options: { ...ENGINE, ...types, device: "cpu" as const } };
   const sampled = [];
   for (const way of ["folder", "hand"]) {
@@ -86,11 +88,11 @@ test("weights that were changed on their way, are of another version, or do not 
   const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
   const sender = folders(store, core);
-  const receiver = folders(store, core, 50);
+  const receiver = folders(store, core);
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   await sender.send(plan(1, 0), trainer);
   await expect(receiver.receive(plan(1, 4), spec)).rejects.toMatchObject({ code: "HONE_ERR_STATE" });
-  await expect(receiver.receive(plan(2, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+  await expect(receiver.receive(plan(2, 0, 50), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   const [name] = readdirSync(join(dir, "weights-1")).filter((each) => each.endsWith(".safetensors"));
   const file = join(dir, "weights-1", name!);
   const bytes = readFileSync(file);
@@ -128,7 +130,7 @@ test.each([
     },
   };
   if (when === "before it begins") rmSync(folder, { recursive: true });
-  const receiver = folders(store, leaving, 1000);
+  const receiver = folders(store, leaving);
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   await expect(receiver.receive(plan(1, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [sender, receiver, trainer]) await part.close();
@@ -140,7 +142,7 @@ test("an actor passes on the folder that its own weights came from, with the tra
   const trainer = core.trainer(config, { ...TRAINER, device: "cpu" });
   await trainer.initialize(3n);
   const sender = folders(store, core);
-  const [first, second] = [folders(store, core, 50), folders(store, core, 50)];
+  const [first, second] = [folders(store, core), folders(store, core)];
   const spec = { engine: "e", config, options: { ...ENGINE, device: "cpu" as const } };
   const engines = [1, 2, 3].map(
     () => new Generations((handlers) => core.engine(config, spec.options, handlers)),
@@ -164,7 +166,7 @@ test("an actor passes on the folder that its own weights came from, with the tra
   await second.relay(plan(3, 0), spec);
   await sender.close(); // the sender removes the folder on close
   await first.relay(plan(4, 0), spec);
-  await expect(second.receive(plan(4, 0), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
+  await expect(second.receive(plan(4, 0, 50), spec)).rejects.toMatchObject({ code: "HONE_ERR_COLLECTIVE" });
   for (const part of [first, second, trainer, ...engines]) await part.close();
   expect([...(await store.kv.list("fleet/weights/")).keys()]).toEqual(["fleet/weights/1"]);
 });
@@ -183,17 +185,6 @@ test("folders of earlier updates are removed", async () => {
 });
 
 const on = (host: string, ...names: string[]) => names.map((name) => ({ name, host }));
-
-test("a machine's actors get weights from the first sender there; the others are dealt out", () => {
-  const senders = [...on("a", "t0", "t1"), ...on("b", "t2")];
-  expect(
-    nodeGroups(senders, [...on("a", "x0", "x1"), ...on("b", "y0"), ...on("c", "z0", "z1", "z2")]),
-  ).toEqual([
-    { sender: "t0", members: ["x0", "x1", "z1"] },
-    { sender: "t2", members: ["y0", "z0", "z2"] },
-  ]);
-  expect(nodeGroups(senders, on("b", "y0", "y1"))).toEqual([{ sender: "t2", members: ["y0", "y1"] }]);
-});
 
 /** The groups of these members, by default over a communicator. */
 const groupsOf = (

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HoneError } from "../../lib/errors.ts";
 import type { Membership } from "../../lib/fleet/membership.ts";
-import { encodeAnswer, type TransferPlan } from "../../lib/fleet/messages.ts";
+import { type Control, encodeAnswer, type TransferPlan } from "../../lib/fleet/messages.ts";
 import { SETTINGS, STREAMS } from "../../lib/fleet/names.ts";
 import { Answers, Transfers } from "../../lib/fleet/updates.ts";
 import { openStore, type StreamStore } from "../../lib/streams/index.ts";
@@ -106,6 +106,7 @@ const plan: TransferPlan = {
   engine: "e",
   version: 1,
   way: "communicator",
+  withinMs: 1000,
   groups: [{ number: 1, sender: "a", members: ["b", "c"] }],
 };
 const isOver = (work: Promise<unknown>, withinMs: number) =>
@@ -115,7 +116,7 @@ const isOver = (work: Promise<unknown>, withinMs: number) =>
   ]);
 
 test("what was said while this process stood still, for longer than anybody may take, is heard", async () => {
-  const asked = answers.of(1, ["b", "c"]);
+  const asked = answers.of(1, ["b", "c"], 200);
   await say("b");
   setImmediate(() => void say("c")); // runs after everything that is due by then
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
@@ -125,19 +126,19 @@ test("what was said while this process stood still, for longer than anybody may 
 
 test("who does not answer in time is late, for longer each time, until it answers", async () => {
   await say("b");
-  const heard = await answers.of(1, ["b", "c"]);
+  const heard = await answers.of(1, ["b", "c"], 200);
   expect([...heard.keys()]).toEqual(["b"]);
   expect(["b", "c"].map((member) => answers.isLate(member))).toEqual([false, true]);
   answers.expect(1);
   await say("c"); // the key differs from that of b's message, so that this one is not taken for a repetition
-  await answers.of(1, ["c"]);
+  await answers.of(1, ["c"], 200);
   expect(answers.isLate("c")).toBe(false);
 });
 
 test("who is gone is not waited for", async () => {
   alive.delete("c");
   await say("b");
-  const heard = answers.of(1, ["b", "c"]);
+  const heard = answers.of(1, ["b", "c"], 200);
   expect(await isOver(heard, 100)).toBe(true); // half of the time-out per process
 });
 
@@ -203,6 +204,36 @@ test("a folder is announced when it is written, and reading it may take four tim
   closed.abort();
   await ends;
 });
+
+test("an update has time for its weights' bytes, and four times as long as the last one took", async () => {
+  const within: number[] = [];
+  const say = async (control: Control) => void (control.kind === "update" && within.push(control.withinMs));
+  const transfers = new Transfers({ ...parts, say }, closed.signal);
+  const ends = transfers.answers.listen().catch(() => {}); // the test ends the listening by its abort
+  Object.assign(parts.membership, { alive: ["b", "c"].map((member) => ({ member, host: "" })) });
+  transfers.bytes.set("e", 10e6);
+  const senders = async () => [{ name: "a", host: "" }];
+  const update = async (ms: number, ...answering: readonly string[]) => {
+    const send = () => new Promise<void>((resolve) => setTimeout(resolve, ms));
+    const attempt = transfers.attempt("e", { version: 1, way: "communicator", senders, send }, ["b", "c"]);
+    for (const member of answering) {
+      const number = transfers.last;
+      const answer = encodeAnswer({ update: number, member });
+      await store.append(STREAMS.answers, `${number}/${member}`, answer);
+    }
+    return await attempt;
+  };
+  await update(400, "b", "c");
+  await update(0, "b"); // c never answers
+  await update(0, "b", "c");
+  await update(0);
+  expect(within[0]).toBe(200 + 200);
+  expect(within[1]).toBeGreaterThanOrEqual(200 + 4 * 390);
+  expect(within[2]).toBe(within[1]); // the update before was not complete
+  expect(within[3]).toBeLessThan(within[2]!);
+  closed.abort();
+  await ends;
+}, 20_000);
 
 test("after close no actor is waited for", async () => {
   const sent = answers.sent(plan);

@@ -1,0 +1,53 @@
+// Which process sends weights to which, and how long it may take: of a run, and of its simulation.
+
+/** A process, and which machine it is on. */
+export interface Located {
+  readonly name: string;
+  readonly host: string;
+}
+
+/** Members that get weights from one sender. */
+export interface SenderGroup {
+  readonly sender: string;
+  readonly members: readonly string[];
+}
+
+/**
+ * Assigns receivers to senders: a machine's members get weights from the first sender on their machine;
+ * members of machines without a sender go to the senders with fewest members. Returns one group for each
+ * sender that has members.
+ */
+export function nodeGroups(senders: readonly Located[], members: readonly Located[]): SenderGroup[] {
+  const first = senders.filter(({ host }, i) => senders.findIndex((each) => each.host === host) === i);
+  const groups = first.map(({ name, host }) => ({ sender: name, host, members: [] as string[] }));
+  const elsewhere = members.filter(({ name, host }) => {
+    const own = groups.find((group) => group.host === host);
+    own?.members.push(name);
+    return own === undefined;
+  });
+  for (const { name } of elsewhere)
+    groups.reduce((a, b) => (b.members.length < a.members.length ? b : a)).members.push(name);
+  return groups.filter((group) => group.members.length > 0).map(({ host: _, ...group }) => group);
+}
+
+/** Milliseconds for each member's part in an update of weights of any size. */
+export const LEAST_UPDATE_MS = 5000;
+/** Bytes a second of an update until one was measured. A faster one shortens no deadline: the next may send more. */
+const ASSUMED_RATE = 200e6;
+/** How many times slower than measured an update may be. */
+const SLACK = 4;
+
+/** Deadlines of weight updates, from the bytes of the weights and the rate of the last complete update. */
+export class UpdateRate {
+  #rate = ASSUMED_RATE;
+
+  /** Milliseconds for each member's part in an update. @param leastMs for weights of any size */
+  withinMs(leastMs: number, bytes: number): number {
+    return leastMs + Math.ceil((1000 * SLACK * bytes) / this.#rate);
+  }
+
+  /** Takes the duration of an update in which no member was missing. */
+  measured(bytes: number, ms: number): void {
+    if (bytes > 0) this.#rate = Math.min(ASSUMED_RATE, (1000 * bytes) / ms);
+  }
+}
