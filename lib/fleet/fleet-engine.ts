@@ -110,7 +110,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     this.#leaveMembership();
     const { updates, membership } = this.#parts;
     updates.published.delete(this.name);
-    updates.expectBytes(this.name, undefined);
+    updates.bytes.delete(this.name);
     await updates.say({ kind: "close", engine: this.name }).catch(() => {}); // actors end with the store anyway
     await this.#reading;
     membership.forget(this.name);

@@ -77,7 +77,7 @@ export class Fleet implements Core, AsyncDisposable {
     const { membership, updates } = this;
     const { store, weightBytes } = this.#options;
     const spec = { engine: `engine-${this.#opened++}`, config, options };
-    updates.expectBytes(spec.engine, weightBytes?.(config, options) ?? 0);
+    updates.bytes.set(spec.engine, weightBytes?.(config, options) ?? 0);
     const parts = { store, membership, updates, settings: this.#settings };
     const engine = new FleetEngine(spec, parts, handlers);
     this.#engines.add(engine);

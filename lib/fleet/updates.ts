@@ -29,6 +29,8 @@ export class Updates {
   /** Error for callers that wait for an actor, when no actor will come. */
   failure: Error | undefined;
   readonly published: PublishedVersions;
+  /** Bytes of an engine's weights, by engine: they decide how long an update may take. */
+  readonly bytes: Map<string, number>;
   readonly #store: StreamStore;
   readonly #members: Membership;
   readonly #settings: FleetSettings;
@@ -49,6 +51,7 @@ export class Updates {
     this.#settings = settings;
     const say = (control: Control) => this.say(control);
     this.#transfers = new Transfers({ ...parts, say }, this.#closed.signal);
+    this.bytes = this.#transfers.bytes;
   }
 
   /** Receives the actors' answers until `close`. Rejects with the store's error. */
@@ -92,12 +95,6 @@ export class Updates {
   }
 
   close = (): void => this.#closed.abort();
-
-  /** Opens or closes an engine. @param bytes of its weights, which decide how long an update may take */
-  expectBytes(engine: string, bytes: number | undefined): void {
-    if (bytes === undefined) this.#transfers.bytes.delete(engine);
-    else this.#transfers.bytes.set(engine, bytes);
-  }
 
   /** Members that received all weights, at least one. */
   async #received(engine: string, source: WeightSource): Promise<readonly string[]> {
