@@ -18,6 +18,7 @@ export class Actors {
   readonly #speedDuringStep: number;
   readonly #queue: SubmittedGroup[] = [];
   #head = 0;
+  #areReceiving = false;
 
   constructor(machine: Machine, seed: number, timeline: Timeline, finished: (attempt: Attempt) => void) {
     this.#timeline = timeline;
@@ -45,6 +46,13 @@ export class Actors {
   submit(group: SubmittedGroup): void {
     this.#queue.push(group);
     this.#offer();
+  }
+
+  /** Resolves when the engines have new weights; until then they begin no group. */
+  async receive(seconds: number): Promise<void> {
+    this.#areReceiving = true;
+    await this.#timeline.after(seconds);
+    this.#areReceiving = false;
   }
 
   update(version: number): void {
@@ -80,7 +88,7 @@ export class Actors {
 
   #pull(passes: (group: SubmittedGroup) => boolean): SubmittedGroup | undefined {
     const group = this.#queue[this.#head];
-    if (group === undefined || !passes(group)) return undefined;
+    if (group === undefined || this.#areReceiving || !passes(group)) return undefined;
     this.#head += 1;
     if (2 * this.#head >= this.#queue.length) {
       this.#queue.splice(0, this.#head);

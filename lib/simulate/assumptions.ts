@@ -24,10 +24,11 @@ export const ASSUMED = {
   trainShare: 0.35,
   /** Seconds of an optimizer step besides forward and backward. */
   trainFixed: 2,
-  /** Seconds for which generation stands still for new weights. */
-  updatePause: 8,
   /** Bytes a second between a card and its host. */
   hostBandwidth: 25e9,
+  /** Bytes a second that NCCL broadcasts between cards of a node, and between nodes (a port of 400 Gb/s). */
+  nodeBandwidth: 150e9,
+  networkBandwidth: 40e9,
   gpusPerNode: 8,
 } as const;
 

@@ -3,6 +3,7 @@ import { HoneError } from "../errors.ts";
 import type { Network } from "../plan/index.ts";
 import { ASSUMED, CARDS, PAPER_ANSWERS } from "./assumptions.ts";
 import type { Machine } from "./machine.ts";
+import { updateSeconds } from "./weight-update.ts";
 
 /** Properties of a network that determine durations. */
 export type Sizes = Pick<Network, "parameters" | "attentionLayers" | "kvHeads" | "headDim" | "qWidth">;
@@ -19,13 +20,16 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
   const card = CARDS.find(({ name }) => gpu?.includes(name));
   if (card === undefined) throw unknownCard(gpu);
   const { bandwidthShare, stepOverhead, prefillShare, trainShare, trainFixed } = ASSUMED;
-  const roles = rolesOf(recipe) ?? { actors: gpus, trainers: gpus };
+  const asked = rolesOf(recipe);
+  const roles = asked ?? { actors: gpus, trainers: gpus };
   const { actors } = roles;
   const trainers = Math.max(1, roles.trainers); // without trainers the coordinator trains
   const { parameters, attentionLayers, kvHeads, headDim, qWidth } = sizes;
   const keyValue = 2 * attentionLayers * kvHeads * headDim * BF16;
   const read = card.bandwidth * bandwidthShare;
   const trained = trainers * card.flops * trainShare;
+  const bytes = parameters * BF16;
+  const nodes = recipe.hardware?.nodes ?? Math.ceil(gpus / ASSUMED.gpusPerNode);
   const { maxRunning, pages, pageTokens } = recipe.engine;
   return {
     from: `${card.name}'s data sheet, and assumptions`,
@@ -36,12 +40,13 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
       maxRunning,
       keyValueTokens: pages * pageTokens,
       decode: {
-        fixed: (parameters * BF16) / read + stepOverhead,
+        fixed: bytes / read + stepOverhead,
         perSequence: (2 * parameters) / (card.flops * prefillShare),
         perContextToken: keyValue / read,
       },
       prefillPerToken: (2 * parameters) / (card.flops * prefillShare),
-      updatePause: ASSUMED.updatePause,
+      // an actor's engine copies the weights from its host's memory, one beside a trainer from the same card
+      updatePause: asked ? bytes / ASSUMED.hostBandwidth : (2 * bytes) / card.bandwidth,
       swapPerToken: keyValue / ASSUMED.hostBandwidth,
       speedDuringStep: 1,
     },
@@ -50,6 +55,7 @@ export function gpuMachine(recipe: Recipe, sizes: Sizes): Machine {
       perToken: (6 * parameters) / trained,
       perSquaredToken: (6 * attentionLayers * qWidth) / trained,
       between: 0,
+      ...(asked && { update: { bytes, seconds: updateSeconds({ bytes, actors, trainers, nodes }) } }),
     },
     verifierWorkers: verifierWorkers(recipe),
     domains: { ...PAPER_ANSWERS },

@@ -40,7 +40,7 @@ export const machineSchema = z.strictObject({
     }),
     /** Seconds per token of a prompt. */
     prefillPerToken: seconds(),
-    /** Seconds of decoding lost to a weight update. */
+    /** Seconds of decoding lost while an engine takes new weights. */
     updatePause: seconds(),
     /** Seconds to move a token's keys and values to host memory or back. */
     swapPerToken: seconds().default(0),
@@ -55,6 +55,11 @@ export const machineSchema = z.strictObject({
     perSquaredToken: seconds().default(0),
     /** Time from the end of a step until the next batch is requested. */
     between: seconds().default(0),
+    /**
+     * A weight update: bytes of the weights, and seconds from the end of a step until the actors have them, in which
+     * they begin no group. Without it a step's time includes the update.
+     */
+    update: z.strictObject({ bytes: z.number().min(0), seconds: seconds() }).optional(),
   }),
   /** One machine whose cores engines and trainer share; without it each has its own. */
   shared: z

@@ -165,8 +165,8 @@ class Simulation {
       this.#recorder.stepBegins(trained, this.#version, replayed);
       if (trained.length > 0) {
         await this.#actors.besideStep(trainSeconds(trainer, [...trained, ...replayed]));
-        this.#version += 1;
-        this.#actors.update(this.#version);
+        if (trainer.update !== undefined) await this.#actors.receive(trainer.update.seconds);
+        this.#actors.update(++this.#version);
       }
       this.#accounting.trained(batch.credits);
       this.#recorder.stepEnds(this.#accounting.outstanding, this.#actors.queued);

@@ -1,4 +1,5 @@
 import { type PlainTable, textTable } from "../report/index.ts";
+import { LEAST_UPDATE_MS, UpdateRate } from "../shared/weights/weight-update.ts";
 import type { Machine } from "./machine.ts";
 import type { SimulatedRun } from "./run-facts.ts";
 import type { SweptVariant } from "./sweep.ts";
@@ -32,6 +33,7 @@ export function runText(name: string, machine: Machine, run: SimulatedRun): stri
       "lag",
       `mean ${lag.mean.toFixed(2)}, by token ${lag.token.toFixed(2)}, p95 ${lag.p95}, most ${lag.max} steps`,
     ],
+    ...updateRow(machine),
     ["preempted", `${count(run.preemptions)} times; ${count(tokens.wasted)} tokens lost to failures`],
   ];
   const lines = rows.map(([what, text]) => `  ${what!.padEnd(10)} ${text}`);
@@ -43,6 +45,14 @@ export function runText(name: string, machine: Machine, run: SimulatedRun): stri
     "",
     waiting(run),
   ].join("\n");
+}
+
+/** What a run's update takes, and the first deadline of an actor's part in it. */
+function updateRow({ actor, trainer: { update } }: Machine): string[][] {
+  if (update === undefined) return [];
+  const within = new UpdateRate().withinMs(LEAST_UPDATE_MS, update.bytes) / 1000;
+  const text = `${(update.bytes / 1e9).toFixed(1)} GB in ${duration(update.seconds)} (deadline ${duration(within)}), engines pause ${duration(actor.updatePause)}`;
+  return [["an update", text]];
 }
 
 function mixtureLines({ mixture, steps }: SimulatedRun): string[] {

@@ -40,3 +40,20 @@ test("what a failure loses is begun again by whoever has room", async () => {
   expect(actors.sum(({ wasted }) => wasted)).toBeGreaterThan(0);
   expect(new Set(ended).size).toBe(12);
 });
+
+test("while weights come engines go on with what they have, and begin no group; then they do", async () => {
+  const { actors, timeline, ended } = actorsOf();
+  for (let i = 0; i < 6; i++) actors.submit(groupOf(i, [i < 4 ? 3 : 5]));
+  void actors.receive(10).then(() => {
+    actors.update(1);
+    timeline.settle();
+  });
+  const ends = new Map<number, number>();
+  await timeline.run(() => {
+    for (const group of ended) if (!ends.has(group)) ends.set(group, timeline.seconds);
+    return ended.length === 6;
+  });
+  expect([0, 1, 2, 3].map((group) => ends.get(group))).toEqual([3, 3, 3, 3]);
+  // begun after 10 s, and a pause for the weights
+  for (const group of [4, 5]) expect(ends.get(group)).toBeCloseTo(10 + 0.5 + 5, 6);
+});

@@ -18,6 +18,19 @@ test("a step of generation reads all weights once, and each context its keys and
   expect(machineSchema.safeParse(machine).success).toBe(true);
 });
 
+test("an update is the packed weights, from one card of a node to the others and through their hosts", () => {
+  const { actor, trainer } = gpuMachine(recipeOf({}, { hardware }), sizes);
+  const bytes = 28.8e9;
+  const toHost = bytes / ASSUMED.hostBandwidth;
+  expect(trainer.update).toEqual({ bytes, seconds: bytes / ASSUMED.nodeBandwidth + toHost });
+  expect(actor.updatePause).toBe(toHost);
+  const two = gpuMachine(recipeOf({}, { hardware: { ...hardware, gpus: 16, actorGpus: 15 } }), sizes);
+  expect(two.trainer.update!.seconds).toBeCloseTo(bytes / ASSUMED.networkBandwidth + toHost, 9);
+  const beside = gpuMachine(recipeOf({}, { hardware: { gpu: "H100", gpus: 4 } }), sizes);
+  expect(beside.trainer.update).toBeUndefined();
+  expect(beside.actor.updatePause).toBeCloseTo((2 * bytes) / 3.35e12, 9);
+});
+
 test("without actorGpus every GPU does both, and an unknown card is refused", () => {
   const both = gpuMachine(recipeOf({}, { hardware: { gpu: "H200", gpus: 4 } }), sizes);
   expect([both.actors, both.trainers]).toEqual([4, 4]);

@@ -118,6 +118,8 @@ test("more of anything never costs time", async () => {
   expect(await seconds(machineOf({ actors: 4 }))).toBeLessThan(own);
   expect(await seconds(withActor({ updatePause: 0 }))).toBeLessThan(own);
   expect(await seconds(withActor({ updatePause: 5 }))).toBeGreaterThan(own);
+  const update = { bytes: 1e9, seconds: 4 };
+  expect(await seconds(machineOf({ trainer: { ...machineOf().trainer, update } }))).toBeGreaterThan(own);
   expect(await seconds(withActor({ keyValueTokens: 900 }))).toBeGreaterThan(own);
   expect(await seconds(machineOf({ failures: { mtbf: 60, restart: 20 } }))).toBeGreaterThan(own);
   expect(await seconds(withActor({ speedDuringStep: 0.2 }))).toBeGreaterThan(own);

@@ -23,6 +23,12 @@ test("a run in lines of 80 columns, with its bottleneck", async () => {
   expect(text).toMatch(/^ {2}math +60\.0 % +\d\d\.\d % +\d\d\.\d\d %$/m);
   expect(text).toMatch(/waits for rollouts/);
   for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
+  expect(text).not.toContain("an update");
+  const update = { bytes: 28.8e9, seconds: 1.344 };
+  const sending = machineOf({ trainer: { ...machine.trainer, update } });
+  const sent = runText("mine", sending, await simulate(recipeOf(), sending));
+  expect(sent).toMatch(/^ {2}an update +28\.8 GB in 1\.3 s \(deadline 9\.7 min\), engines pause 0\.5 s$/m);
+  for (const line of sent.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
   const slow = machineOf({ trainer: { fixed: 900, perToken: 0, perSquaredToken: 0, between: 0 } });
   expect(runText("mine", slow, await simulate(recipeOf(), slow))).toMatch(/trainer is the bottleneck/);
 });
