@@ -51,7 +51,8 @@ export interface CommunicatorFace {
 /** Sends weights to engines of other processes; csrc/trainer/weight_transfer.h has the rules. */
 export interface WeightSenderFace {
   /**
-   * Sends the current version as rank 0 of the group, while all others receive(). Resolves with the ranks that
+   * Sends the current version as rank 0 of the group, while all others receive(): all weights, or of adapters on the CPU
+   * A and B, after their base if a receiver does not have it. Resolves with the ranks that
    * refused it or received it damaged; rejects with HONE_ERR_COLLECTIVE if a rank is lost, which makes the group
    * unusable.
    */

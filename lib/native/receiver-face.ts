@@ -12,7 +12,8 @@ export interface WeightReceiverOptions extends WeightTypes {
 /**
  * Receives weights for engines of this process, from a trainer of another process or from a process that
  * forwards them. An incomplete version never reaches an engine. Holds one snapshot, and a second one while an
- * engine on the CPU uses the first.
+ * engine on the CPU uses the first. From a trainer of adapters on the CPU it receives A and B alone: it keeps their
+ * base, which receivers of a process share, and forms the weights.
  */
 export interface WeightReceiverFace {
   /**
