@@ -86,12 +86,12 @@ std::vector<int> send_announced(dist::Communicator& group, const AdapterSource& 
 
 }  // namespace
 
-BaseSums base_sums(const model::Parameters& base, int64_t bucket_bytes) {
-  BaseSums out;
-  out.bucket_bytes = bucket_bytes;
-  each_bucket({bytes_of(base)}, bucket_bytes, [&](const TensorView& bucket, int) { out.sums.push_back(checksum(bucket)); });
-  out.id = id_of(base, out.sums);
-  return out;
+void sum_base(model::Parameters& base, int64_t bucket_bytes, BaseSums& sums) {
+  if (sums.bucket_bytes == bucket_bytes) return;
+  base.store_as(DType::kBF16);
+  std::vector<uint32_t> all;
+  each_bucket({bytes_of(base)}, bucket_bytes, [&](const TensorView& bucket, int) { all.push_back(checksum(bucket)); });
+  sums = {id_of(base, all), bucket_bytes, all};
 }
 
 std::vector<int> send_adapters(dist::Communicator& group, const AdapterSource& source) { return send_announced(group, source, nullptr); }

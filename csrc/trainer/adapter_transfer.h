@@ -20,7 +20,8 @@ struct BaseSums {
   int64_t bucket_bytes = 0;
   std::vector<uint32_t> sums;
 };
-BaseSums base_sums(const model::Parameters& base, int64_t bucket_bytes);
+/// Computes the sums of a base unless they are known for such buckets; it is then stored as bf16 if that is exact.
+void sum_base(model::Parameters& base, int64_t bucket_bytes, BaseSums& sums);
 
 /// A trainer's adapters. Everything must outlive the transfer. storage, arithmetic: of the weights that receivers form.
 struct AdapterSource {

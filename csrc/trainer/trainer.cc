@@ -209,10 +209,7 @@ Trainer::Trainer(const model::ModelConfig& model, const TrainerConfig& config, T
 Trainer::~Trainer() = default;
 
 Parameters& Trainer::parameters() {
-  impl_->work->fetch_weights();
-  impl_->parameters.store_as(DType::kF32);
-  impl_->base_sums = {};
-  return impl_->parameters;
+  return impl_->work->fetch_weights(), impl_->parameters.store_as(DType::kF32), impl_->base_sums = {}, impl_->parameters;
 }
 const model::TensorBlock& Trainer::gradients() const { return impl_->work->summed_gradients(); }
 model::TensorBlock& Trainer::trained() { return impl_->work->fetch_weights(), impl_->trained(); }
@@ -280,10 +277,8 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
 
 std::optional<AdapterSource> Trainer::adapter_source(int64_t bucket_bytes) {
   if (!impl_->adapters || impl_->stream.is_cuda()) return {};
-  impl_->parameters.store_as(DType::kBF16);
-  if (impl_->base_sums.bucket_bytes != bucket_bytes) impl_->base_sums = base_sums(impl_->parameters, bucket_bytes);
-  const TrainerConfig& options = impl_->options;
-  return AdapterSource{impl_->parameters, impl_->base_sums, *impl_->adapters, version(), options.weight_storage, options.arithmetic};
+  sum_base(impl_->parameters, bucket_bytes, impl_->base_sums);
+  return AdapterSource{impl_->parameters, impl_->base_sums, *impl_->adapters, version(), impl_->options.weight_storage, impl_->options.arithmetic};
 }
 
 CheckpointDraft Trainer::Impl::draft(const std::string& extra) {
