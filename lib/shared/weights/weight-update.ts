@@ -19,15 +19,37 @@ export interface SenderGroup {
  */
 export function nodeGroups(senders: readonly Located[], members: readonly Located[]): SenderGroup[] {
   const first = senders.filter(({ host }, i) => senders.findIndex((each) => each.host === host) === i);
-  const groups = first.map(({ name, host }) => ({ sender: name, host, members: [] as string[] }));
-  const elsewhere = members.filter(({ name, host }) => {
-    const own = groups.find((group) => group.host === host);
-    own?.members.push(name);
+  const groups = first.map((sender) => ({ sender, members: [] as Located[] }));
+  const elsewhere = members.filter((member) => {
+    const own = groups.find((group) => group.sender.host === member.host);
+    own?.members.push(member);
     return own === undefined;
   });
-  for (const { name } of elsewhere)
-    groups.reduce((a, b) => (b.members.length < a.members.length ? b : a)).members.push(name);
-  return groups.filter((group) => group.members.length > 0).map(({ host: _, ...group }) => group);
+  for (const member of elsewhere)
+    groups.reduce((a, b) => (b.members.length < a.members.length ? b : a)).members.push(member);
+  return groups
+    .filter((group) => group.members.length > 0)
+    .map((group) => ({ sender: group.sender.name, members: inTreeOrder(group.sender, group.members) }));
+}
+
+/**
+ * Orders members so that a broadcast crosses from machine to machine seldom: a member gets the weights from the place
+ * whose number lacks the highest bit of its own (csrc/dist/host_collectives.cc); the sender is place 0. The first
+ * member of each other machine comes first, then those of the machine from which a place gets them.
+ */
+function inTreeOrder(sender: Located, members: readonly Located[]): string[] {
+  const hosts = [...new Set(members.map(({ host }) => host))];
+  const left = new Map(hosts.map((host) => [host, members.filter((each) => each.host === host)]));
+  const count = (host: string) => left.get(host)?.length ?? 0;
+  const largest = () => hosts.reduce((a, b) => (count(b) > count(a) ? b : a));
+  const others = hosts.filter((host) => host !== sender.host).sort((a, b) => count(b) - count(a));
+  const places = [sender];
+  while (places.length <= members.length) {
+    const from = places[places.length - 2 ** Math.floor(Math.log2(places.length))]!.host;
+    const host = others.shift() ?? (count(from) > 0 ? from : largest());
+    places.push(left.get(host)!.shift()!);
+  }
+  return places.slice(1).map(({ name }) => name);
 }
 
 /** Milliseconds for each member's part in an update of weights of any size. */
