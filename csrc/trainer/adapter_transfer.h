@@ -33,8 +33,9 @@ struct AdapterSource {
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
 };
 
-/// As send_weights, whose rules hold. The base, in the sums' buckets, is sent before the adapters if a receiver does not
-/// have it.
+/// Sends a version of the adapters from rank 0 of the group to all other ranks, which call receive(); first the base, if
+/// one of them does not have it. Buckets are those of the base's sums. Returns the ranks that refused this version or
+/// received damaged bytes; the group remains usable. Throws the collectives' errors, after which the group is lost.
 std::vector<int> send_adapters(dist::Communicator& group, const AdapterSource& source);
 
 /// The part of a WeightReceiver that receives adapters.
@@ -50,7 +51,7 @@ class AdapterReceiver {
   /// Receives what was announced, and the base before it if base_comes; forms the weights. Throws kFormat naming the
   /// bucket for damaged bytes, and the collectives' errors: earlier snapshots are unchanged.
   void receive(dist::Communicator& group, const Announcement& coming, bool base_comes);
-  /// As rank 0: sends what was received, with the first sender's checksums. Returns as send_adapters.
+  /// Sends the adapters that were received, as rank 0 of a group, by send_adapters, with the first sender's checksums.
   std::vector<int> send(dist::Communicator& group) const;
 
   /// The weights that were formed last; receive() does not rewrite them while an engine holds them.
