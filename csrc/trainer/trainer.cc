@@ -123,6 +123,7 @@ struct Trainer::Impl {
   model::TensorBlock& trained() { return adapters ? adapters->block() : parameters; }
   PassWeights pass_weights(std::vector<model::Gradients> where);
   CheckpointDraft draft(const std::string& extra);
+  std::optional<AdapterSource> adapter_source(int64_t bucket_bytes);
   StepReport step(const TrainingBatch& batch, const StepOptions& o);
   GradientParts gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of, int32_t parts);
   bool has_bad_gradient(const TrainingBatch& batch, const StepOptions& o, int64_t sequence);
@@ -275,11 +276,12 @@ std::shared_ptr<const WeightSnapshot> Trainer::snapshot() {
   return current;
 }
 
-std::optional<AdapterSource> Trainer::adapter_source(int64_t bucket_bytes) {
-  if (!impl_->adapters || impl_->stream.is_cuda()) return {};
-  sum_base(impl_->parameters, bucket_bytes, impl_->base_sums);
-  return AdapterSource{impl_->parameters, impl_->base_sums, *impl_->adapters, version(), impl_->options.weight_storage, impl_->options.arithmetic};
+std::optional<AdapterSource> Trainer::Impl::adapter_source(int64_t bucket_bytes) {
+  if (!adapters || stream.is_cuda()) return {};
+  sum_base(parameters, bucket_bytes, base_sums);
+  return AdapterSource{parameters, base_sums, *adapters, weights.version(), options.weight_storage, options.arithmetic};
 }
+std::optional<AdapterSource> Trainer::adapter_source(int64_t bucket_bytes) { return impl_->adapter_source(bucket_bytes); }
 
 CheckpointDraft Trainer::Impl::draft(const std::string& extra) {
   work->fetch_weights();
