@@ -61,7 +61,7 @@ void rms_norm(const Stream& stream, const RmsNormArgs& a) {
   const auto run = HONE_PICK(rms_norm_rows);
   stream.parallel_for(a.x.dim(0), row_grain(stream, a.x.dim(0), width), [&](int64_t begin, int64_t end) {
     run({a.x.row<float>(begin), a.x.row_stride, a.weight.as<float>(), a.y.row<float>(begin), a.y.row_stride,
-         end - begin, width, a.eps, a.offset});
+         end - begin, width, a.eps, a.offset, a.centered});
   });
 }
 
@@ -76,7 +76,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& a) {
       const int64_t first = s * kNormStrip;
       run({a.x.row<float>(first), a.x.row_stride, a.weight.as<float>(), a.dy.row<float>(first), a.dy.row_stride,
            a.dx.row<float>(first), a.dx.row_stride, sums + s * width, std::min(kNormStrip, rows - first), width, a.eps,
-           a.offset, a.accumulate});
+           a.offset, a.centered, a.accumulate});
     }
   });
   float* dweight = a.dweight.as<float>();

@@ -19,6 +19,7 @@ struct RmsNormRows {
   int64_t y_stride;
   int64_t rows, width;
   float eps, offset;
+  bool centered;
 };
 struct RmsNormGradRows {
   const float* x;
@@ -31,7 +32,7 @@ struct RmsNormGradRows {
   float* dweight;  // [width], sums over this strip of rows; overwritten
   int64_t rows, width;
   float eps, offset;
-  bool accumulate;
+  bool centered, accumulate;
 };
 struct RopeRows {
   float* x;

@@ -62,7 +62,31 @@ __device__ float sum_of_row(float value, float* scratch) {
 template <int Threads>
 __device__ int64_t row_index() { return int64_t(blockIdx.x) * (kThreads / Threads) + threadIdx.x / Threads; }
 
-template <int Threads>
+/// The mean of a row, or 0 for a norm that subtracts none.
+template <int Threads, bool Centered>
+__device__ float center_of_row(const bf16* x, int width, bool wide, float* scratch) {
+  if constexpr (!Centered) return 0.0f;
+  float total = 0.0f;
+  for (int c = threadIdx.x % Threads * 8; c < width; c += Threads * 8) {
+    const Eight v = load_eight(x + c, width - c, wide);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) total += v.at[i];
+  }
+  return sum_of_row<Threads>(total, scratch) / float(width);
+}
+
+/// Eight elements less their row's center; 0 beyond the row.
+template <bool Centered>
+__device__ Eight load_centered(const bf16* x, int left, bool wide, float center) {
+  Eight v = load_eight(x, left, wide);
+  if constexpr (Centered) {
+#pragma unroll
+    for (int i = 0; i < 8; ++i) v.at[i] = i < left ? v.at[i] - center : 0.0f;
+  }
+  return v;
+}
+
+template <int Threads, bool Centered>
 __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   __shared__ float scratch[32];
   await_predecessor();
@@ -70,16 +94,17 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   if (Threads == 32 && r >= a.rows) return;
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
   const bf16* x = a.x.row(r);
+  const float center = center_of_row<Threads, Centered>(x, width, a.wide, scratch);
   float squares = 0.0f;
   for (int c = first; c < width; c += Threads * 8) {
-    const Eight v = load_eight(x + c, width - c, a.wide);
+    const Eight v = load_centered<Centered>(x + c, width - c, a.wide, center);
 #pragma unroll
     for (int i = 0; i < 8; ++i) squares = fmaf(v.at[i], v.at[i], squares);
   }
   const float scale = 1.0f / sqrtf(sum_of_row<Threads>(squares, scratch) / float(width) + a.eps);
   bf16* y = a.y.row(r);
   for (int c = first; c < width; c += Threads * 8) {
-    Eight v = load_eight(x + c, width - c, a.wide);
+    Eight v = load_centered<Centered>(x + c, width - c, a.wide, center);
     const Eight w = load_eight(a.weight + c, width - c, a.wide);
 #pragma unroll
     for (int i = 0; i < 8; ++i) v.at[i] = v.at[i] * scale * (w.at[i] + a.offset);
@@ -87,40 +112,43 @@ __global__ void __launch_bounds__(kThreads) norm_kernel(Norm a) {
   }
 }
 
-/// Writes dx of one row and adds its contribution to dweight to `own`; each thread accesses only its own
-/// columns.
-template <int Threads>
+/// Writes dx of one row and adds its share of dweight to `own`; a thread touches only its own columns.
+template <int Threads, bool Centered>
 __device__ void norm_grad_row(const NormGrad& a, int64_t r, float* own, float* scratch) {
   const int width = a.x.width, first = threadIdx.x % Threads * 8;
   const bf16 *x = a.x.row(r), *dy = a.dy.row(r);
   bf16* dx = a.dx.row(r);
-  float squares = 0.0f, dot = 0.0f;
+  const float center = center_of_row<Threads, Centered>(x, width, a.wide, scratch);
+  float squares = 0.0f, dot = 0.0f, total = 0.0f;
   for (int c = first; c < width; c += Threads * 8) {
-    const Eight v = load_eight(x + c, width - c, a.wide), d = load_eight(dy + c, width - c, a.wide);
+    const Eight v = load_centered<Centered>(x + c, width - c, a.wide, center), d = load_eight(dy + c, width - c, a.wide);
     const Eight w = load_eight(a.weight + c, width - c, a.wide);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       squares = fmaf(v.at[i], v.at[i], squares);
       dot = fmaf((w.at[i] + a.offset) * d.at[i], v.at[i], dot);
+      if constexpr (Centered) total += (w.at[i] + a.offset) * d.at[i];
     }
   }
   const float inverse = 1.0f / sqrtf(sum_of_row<Threads>(squares, scratch) / float(width) + a.eps);
   const float pull = -inverse * inverse * inverse / float(width) * sum_of_row<Threads>(dot, scratch);
+  if constexpr (Centered) total = inverse * sum_of_row<Threads>(total, scratch) / float(width);
   for (int c = first; c < width; c += Threads * 8) {
-    const Eight v = load_eight(x + c, width - c, a.wide), d = load_eight(dy + c, width - c, a.wide);
+    const Eight v = load_centered<Centered>(x + c, width - c, a.wide, center), d = load_eight(dy + c, width - c, a.wide);
     const Eight w = load_eight(a.weight + c, width - c, a.wide);
     Eight g = a.accumulate ? load_eight(dx + c, width - c, a.wide) : Eight{};
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
       if (c + i < width) own[c + i] = fmaf(d.at[i] * v.at[i], inverse, own[c + i]);
       g.at[i] += fmaf(v.at[i], pull, (w.at[i] + a.offset) * d.at[i] * inverse);
+      if constexpr (Centered) g.at[i] -= total;
     }
     store_eight(dx + c, g, width - c, a.wide);
   }
 }
 
-/// Writes dx of one strip of rows, and the strip's contribution to dweight, summed in ascending order.
-template <int Threads>
+/// Writes dx of one strip of rows, and their part of dweight, summed in ascending order.
+template <int Threads, bool Centered>
 __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   HONE_DYNAMIC_SHARED(float, sums);
   __shared__ float scratch[32];
@@ -131,7 +159,7 @@ __global__ void __launch_bounds__(kThreads) norm_grad_kernel(NormGrad a) {
   for (int c = first; c < width; c += Threads * 8) {
     for (int i = c; i < min(c + 8, width); ++i) own[i] = 0.0f;
   }
-  for (int64_t r = begin; r < min(begin + kNormStrip, a.rows); ++r) norm_grad_row<Threads>(a, r, own, scratch);
+  for (int64_t r = begin; r < min(begin + kNormStrip, a.rows); ++r) norm_grad_row<Threads, Centered>(a, r, own, scratch);
   for (int c = first; c < width; c += Threads * 8) {
     for (int i = c; i < min(c + 8, width); ++i) a.sums[strip * width + i] = own[i];
   }
@@ -185,6 +213,25 @@ int64_t row_count(const Args& args, int64_t width) {
 
 bool wide_rows(const TensorView& view, int64_t width) { return is_wide(view) && (view.rank < 3 || width % 8 == 0); }
 
+template <bool Centered>
+void launch_norm(const Stream& stream, const Norm& a, int64_t width) {
+  if (width <= kWarpWidth) {
+    HONE_LAUNCH_EARLY((norm_kernel<32, Centered>), blocks_for(a.rows, kThreads / 32), kThreads, 0, stream, a);
+  } else {
+    HONE_LAUNCH_EARLY((norm_kernel<kThreads, Centered>), unsigned(a.rows), kThreads, 0, stream, a);
+  }
+}
+
+template <bool Centered>
+void launch_norm_grad(const Stream& stream, const NormGrad& a, int64_t width, int64_t strips) {
+  if (width <= kWarpWidth) {
+    const int groups = kThreads / 32;
+    HONE_LAUNCH((norm_grad_kernel<32, Centered>), blocks_for(strips, groups), kThreads, size_t(groups * width) * sizeof(float), stream, a);
+  } else {
+    HONE_LAUNCH((norm_grad_kernel<kThreads, Centered>), unsigned(strips), kThreads, size_t(width) * sizeof(float), stream, a);
+  }
+}
+
 }  // namespace
 
 void rms_norm(const Stream& stream, const RmsNormArgs& args) {
@@ -192,11 +239,7 @@ void rms_norm(const Stream& stream, const RmsNormArgs& args) {
   const bool wide = wide_rows(args.x, width) && wide_rows(args.y, width) && is_wide(args.weight);
   const Norm a{rows_of<const bf16>(args.x, width), args.weight.as<const float>(), rows_of<bf16>(args.y, width), rows,
                args.eps, args.offset, wide};
-  if (width <= kWarpWidth) {
-    HONE_LAUNCH_EARLY(norm_kernel<32>, blocks_for(rows, kThreads / 32), kThreads, 0, stream, a);
-  } else {
-    HONE_LAUNCH_EARLY(norm_kernel<kThreads>, unsigned(rows), kThreads, 0, stream, a);
-  }
+  args.centered ? launch_norm<true>(stream, a, width) : launch_norm<false>(stream, a, width);
 }
 
 void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
@@ -209,13 +252,7 @@ void rms_norm_grad(const Stream& stream, const RmsNormGradArgs& args) {
   const NormGrad a{rows_of<const bf16>(args.x, width), rows_of<const bf16>(args.dy, width),
                    args.weight.as<const float>(), rows_of<bf16>(args.dx, width), sums, rows, args.eps,
                    args.offset, args.accumulate, wide};
-  if (width <= kWarpWidth) {
-    const int groups = kThreads / 32;
-    HONE_LAUNCH(norm_grad_kernel<32>, blocks_for(strips, groups), kThreads, size_t(groups * width) * sizeof(float),
-                stream, a);
-  } else {
-    HONE_LAUNCH(norm_grad_kernel<kThreads>, unsigned(strips), kThreads, size_t(width) * sizeof(float), stream, a);
-  }
+  args.centered ? launch_norm_grad<true>(stream, a, width, strips) : launch_norm_grad<false>(stream, a, width, strips);
   add_strips(stream, sums, strips, int(width), partial, args.dweight.as<float>());
   args.scratch->release(mark);
 }

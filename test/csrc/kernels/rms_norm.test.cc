@@ -1,4 +1,4 @@
-// RMS norm compared with its formula in f64, and its gradient with central differences.
+// RMS norm, LayerNorm and their gradients against f64: the formula forward, central differences backward.
 //
 // Faults put into the code, each detected: eps outside the root (matches_f64, small rows); mean over 16-lane
 // padding (matches_f64); r^2 instead of r^3 (gradient); dweight overwritten (gradient); accumulate ignored
@@ -17,12 +17,16 @@ namespace {
 
 struct Norm {
   int64_t rows, width, stride;
+  bool centered;
   float eps = 1e-3f;  // large, so that its place in the formula shows
   std::vector<float> x, weight, y, dy, dx, dweight;
 
-  Norm(int64_t r, int64_t c, int64_t gap = 3)
-      : rows(r), width(c), stride(c + gap), x(random_floats(r * stride, 0.1f)), weight(random_floats(c)),
-        dy(random_floats(r * stride)) {}
+  /// Centered rows have a mean three times their deviation.
+  Norm(int64_t r, int64_t c, bool center = false, int64_t gap = 3)
+      : rows(r), width(c), stride(c + gap), centered(center), x(random_floats(r * stride, 0.1f)), weight(random_floats(c)),
+        dy(random_floats(r * stride)) {
+    if (centered) for (float& v : x) v += 0.3f;
+  }
   TensorView view(std::vector<float>& v) const {
     TensorView t = f32(v.data(), {rows, width});
     t.row_stride = stride;
@@ -30,24 +34,31 @@ struct Norm {
   }
   void forward(const Stream& stream = {}) {
     y = poison(rows * stride);
-    rms_norm(stream, {view(x), f32(weight.data(), {width}), view(y), eps});
+    rms_norm(stream, {view(x), f32(weight.data(), {width}), view(y), eps, 0.0f, centered});
   }
   void backward(bool accumulate, const Stream& stream = {}) {
     if (accumulate) dx.assign(size_t(rows * stride), 2.0f);
     else dx = poison(rows * stride);
     dweight.assign(size_t(width), 0.5f);
     rms_norm_grad(stream, {view(x), f32(weight.data(), {width}), view(dy), view(dx), f32(dweight.data(), {width}), eps,
-                           accumulate});
+                           accumulate, nullptr, 0.0f, centered});
+  }
+  double mean(int64_t r) const {
+    double total = 0;
+    for (int64_t j = 0; j < width && centered; ++j) total += double(x[size_t(r * stride + j)]);
+    return total / double(width);
   }
   double reference(int64_t r, int64_t i) const {
     double squares = 0;
-    for (int64_t j = 0; j < width; ++j) squares += double(x[size_t(r * stride + j)]) * double(x[size_t(r * stride + j)]);
-    return double(x[size_t(r * stride + i)]) / std::sqrt(squares / double(width) + double(eps)) * double(weight[size_t(i)]);
+    const double center = mean(r);
+    for (int64_t j = 0; j < width; ++j) squares += (double(x[size_t(r * stride + j)]) - center) * (double(x[size_t(r * stride + j)]) - center);
+    return (double(x[size_t(r * stride + i)]) - center) / std::sqrt(squares / double(width) + double(eps)) * double(weight[size_t(i)]);
   }
   double row_loss(int64_t r) const {
     double squares = 0, dot = 0;
+    const double center = mean(r);
     for (int64_t i = 0; i < width; ++i) {
-      const double xi = double(x[size_t(r * stride + i)]);
+      const double xi = double(x[size_t(r * stride + i)]) - center;
       squares += xi * xi;
       dot += double(dy[size_t(r * stride + i)]) * xi * double(weight[size_t(i)]);
     }
@@ -55,14 +66,19 @@ struct Norm {
   }
 };
 
-const int64_t kShapes[][2] = {{1, 1}, {3, 2}, {7, 16}, {130, 96}, {65, 41}, {2, 700}};
+struct Case {
+  int64_t rows, width;
+  bool centered;
+};
+const Case kCases[] = {{1, 1, false}, {3, 2, false}, {7, 16, false}, {130, 96, false}, {65, 41, false}, {2, 700, false},
+                       {1, 1, true},  {3, 2, true},  {7, 16, true},  {130, 96, true},  {65, 41, true},  {2, 700, true}};
 
 }  // namespace
 
 TEST(rms_norm_matches_f64) {
   each_isa([] {
-    for (const auto& s : kShapes) {
-      Norm m(s[0], s[1]);
+    for (const auto& s : kCases) {
+      Norm m(s.rows, s.width, s.centered);
       m.forward();
       for (int64_t r = 0; r < m.rows; ++r) {
         for (int64_t i = 0; i < m.stride; ++i) {
@@ -77,8 +93,8 @@ TEST(rms_norm_matches_f64) {
 
 TEST(gradient_matches_central_differences_of_f64) {
   each_isa([] {
-    for (const auto& s : kShapes) {
-      Norm m(s[0], s[1]);
+    for (const auto& s : kCases) {
+      Norm m(s.rows, s.width, s.centered);
       m.backward(false);
       const Norm plain = m;
       m.backward(true);
@@ -108,19 +124,19 @@ TEST(gradient_matches_central_differences_of_f64) {
 
 TEST(bits_depend_on_neither_batch_nor_threads_and_aliases_are_allowed) {
   each_isa([] {
-    for (const auto& s : kShapes) {
-      Norm m(s[0], s[1]), threaded = m, in_place = m;
+    for (const auto& s : kCases) {
+      Norm m(s.rows, s.width, s.centered), threaded = m, in_place = m;
       m.forward();
       threaded.forward(two_threads());
       EXPECT_TRUE(same_bits(m.y.data(), threaded.y.data(), m.rows * m.stride));
-      rms_norm({}, {in_place.view(in_place.x), f32(m.weight.data(), {m.width}), in_place.view(in_place.x), m.eps});
+      rms_norm({}, {in_place.view(in_place.x), f32(m.weight.data(), {m.width}), in_place.view(in_place.x), m.eps, 0.0f, m.centered});
       m.backward(false);
       threaded.backward(false, two_threads());
       EXPECT_TRUE(same_bits(m.dx.data(), threaded.dx.data(), m.rows * m.stride));
       EXPECT_TRUE(same_bits(m.dweight.data(), threaded.dweight.data(), m.width));
       in_place.x = m.x;
       rms_norm_grad({}, {m.view(m.x), f32(m.weight.data(), {m.width}), in_place.view(in_place.dy),
-                         in_place.view(in_place.dy), f32(in_place.weight.data(), {m.width}), m.eps, false});
+                         in_place.view(in_place.dy), f32(in_place.weight.data(), {m.width}), m.eps, false, nullptr, 0.0f, m.centered});
       Norm last = m;
       last.rows = 1;
       last.x.erase(last.x.begin(), last.x.begin() + (m.rows - 1) * m.stride);

@@ -20,19 +20,26 @@ namespace {
 
 struct Shape {
   int64_t rows, width, gap;
+  bool centered = false;
 };
-// A single value, tails, unaligned rows, more rows than a strip, the widest row that a warp handles, rows
-// that a block handles.
-const Shape kShapes[] = {{1, 1, 0}, {3, 8, 8}, {70, 64, 16}, {5, 41, 3}, {33, 40, 4}, {2, 1024, 0}, {3, 1032, 8}, {35, 2053, 1}};
+// A single value, tails, unaligned rows, more rows than a strip, the widest row that a warp takes, rows that
+// a block takes. All with their mean and less it.
+const Shape kShapes[] = {{1, 1, 0}, {3, 8, 8}, {70, 64, 16}, {5, 41, 3}, {33, 40, 4}, {2, 1024, 0}, {3, 1032, 8}, {35, 2053, 1},
+                         {1, 1, 0, true}, {3, 8, 8, true}, {70, 64, 16, true}, {5, 41, 3, true}, {33, 40, 4, true}, {2, 1024, 0, true},
+                         {3, 1032, 8, true}, {35, 2053, 1, true}};
 
 struct Norm {
   Shape shape;
   float eps = 1e-3f;
   std::vector<float> x, weight, dy, y, dx, dweight;
 
+  /// Centered rows have a mean of twice their deviation.
   explicit Norm(Shape s)
       : shape(s), x(rounded_to_bf16(random_floats(size()))), weight(random_floats(s.width)),
-        dy(rounded_to_bf16(random_floats(size()))) {}
+        dy(rounded_to_bf16(random_floats(size()))) {
+    if (s.centered) for (float& v : x) v += 2.0f;
+    x = rounded_to_bf16(x);
+  }
   int64_t stride() const { return shape.width + shape.gap; }
   int64_t size() const { return shape.rows * stride(); }
   TensorView view(std::vector<float>& v) const {
@@ -48,8 +55,8 @@ struct Norm {
     dx = accumulate ? rounded_to_bf16(x) : poison(size());
     dweight.assign(size_t(shape.width), 0.5f);
     const TensorView w = f32(weight.data(), {shape.width});
-    rms_norm({}, {view(x), w, view(y), eps});
-    rms_norm_grad({}, {view(x), w, view(dy), view(dx), f32(dweight.data(), {shape.width}), eps, accumulate});
+    rms_norm({}, {view(x), w, view(y), eps, 0.0f, shape.centered});
+    rms_norm_grad({}, {view(x), w, view(dy), view(dx), f32(dweight.data(), {shape.width}), eps, accumulate, nullptr, 0.0f, shape.centered});
   }
 };
 
@@ -70,9 +77,9 @@ Result on_device(const Norm& m, bool accumulate) {
   const DeviceArray<float> weight(m.weight), dweight(std::vector<float>(size_t(m.shape.width), 0.5f));
   const TensorView w = weight.view(DType::kF32, {m.shape.width});
   Scratch scratch(m.shape.rows, m.shape.width);
-  rms_norm(device_stream(), {m.view(x), w, m.view(y), m.eps});
+  rms_norm(device_stream(), {m.view(x), w, m.view(y), m.eps, 0.0f, m.shape.centered});
   rms_norm_grad(device_stream(), {m.view(x), w, m.view(dy), m.view(dx), dweight.view(DType::kF32, {m.shape.width}), m.eps,
-                                  accumulate, &scratch.arena});
+                                  accumulate, &scratch.arena, 0.0f, m.shape.centered});
   return {y.download(), dx.download(), dweight.download()};
 }
 
