@@ -8,7 +8,7 @@ come from a formula (`weights`), which test/csrc/contract/published_models.test.
 The goldens are, computed in float64: log-probabilities of some ids; two numbers for each tensor's gradient, its norm and its
 inner product with the tensor that the formula gives with another seed; for one step of torch.optim.AdamW on the mean loss,
 the loss before and after, the gradient's norm before clipping, and the same two numbers for each tensor's change; for
-hybrids and mixtures also the ids of greedy generation. transformers counts `parameters` in published.json from the published
+hybrids, mixtures and Cohere's models also the ids of greedy generation. transformers counts `parameters` in published.json from the published
 config, on the meta device. It stores the matrices of a layer's experts as one tensor; here each has its name in published
 files.
 """
@@ -59,7 +59,7 @@ def weights(name, shape, offset):
 
 def layers_of(text):
     """Returns a number of layers that includes every kind that the model has."""
-    if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4"):
+    if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4", "cohere2"):
         return 4
     if text.get("model_type") == "gemma3_text":
         return 6
@@ -261,7 +261,8 @@ def golden(config):
     for name, tensor, take in tensors_of(model):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
-    if {"linear_num_value_heads", "conv_L_cache"} & small.get("text_config", small).keys() or has_experts(small):
+    text = small.get("text_config", small)
+    if {"linear_num_value_heads", "conv_L_cache", "logit_scale"} & text.keys() or has_experts(small):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

@@ -139,6 +139,7 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   rules.require(c.norm_eps >= std::numeric_limits<float>::min() && c.norm_eps <= 1.0f,
                 "model: rms_norm_eps is %g; it must be a normal float above 0, at most 1.", double(c.norm_eps));
   rules.require(c.sliding_window >= 0, "model: sliding_window is %d; 0 means none.", c.sliding_window);
+  rules.require(!c.parallel || !c.adds_apart(), "model: attention and MLP are parallel; their outputs can be neither normed nor scaled.");
   check_scales(c, rules);
   check_layers(c, rules);
   check_experts(c, rules);

@@ -72,14 +72,13 @@ struct ModelConfig {
   /// Where each half of a layer (attention, MLP) has its norm: on its input, on its output before that is
   /// added to the residual stream, or on both.
   enum class Norms { kBefore, kAfter, kAround } norms = Norms::kBefore;
+  bool parallel = false;       // attention and MLP read one norm of the layer's input, and their sum is added to it
   float norm_offset = 0.0f;    // norms multiply by weight + offset
-  bool gelu = false;           // the MLP's gate uses GELU (tanh form) instead of SiLU
-  // files store q, k, v as one tensor; gate and up as one tensor
-  bool fused_qkv = false, fused_gate_up = false;
-  // how files name a layer's tensors
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;
-  // residual_scale: factor of the output of attention and MLP before it is added to the residual stream
-  float embedding_scale = 1.0f, residual_scale = 1.0f;
+  bool norm_centered = false;  // norms of the residual stream subtract the mean first: LayerNorm without a bias
+  bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
+  bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;  // of a layer's tensors in files
+  float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by the root of this; 0: by the root of D
   double attention_multiplier = 0.0;  // if not 0, q.k is multiplied by this instead
@@ -120,6 +119,8 @@ struct ModelConfig {
   int64_t q_norm_width() const { return qk_norm_whole ? q_width() : head_dim; }
   int64_t k_norm_width() const { return qk_norm_whole ? kv_width() : head_dim; }
   bool norms_before() const { return norms != Norms::kAfter; }
+  /// Whether the MLP's input has a norm of its own.
+  bool norms_mlp() const { return norms_before() && !parallel; }
   bool norms_after() const { return norms != Norms::kBefore; }
   /// Whether the output of attention and MLP is normed or scaled before it is added to the residual stream,
   /// so that the last matrix product cannot add it directly.

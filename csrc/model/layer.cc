@@ -35,13 +35,17 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
 
 TensorView of_width(const TensorView& buffer, int64_t width) { return {buffer.data, buffer.dtype, {buffer.dim(0), width}}; }
 
+void norm_rows(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight, const TensorView& y) {
+  kernels::rms_norm(stream, {.x = x, .weight = weight, .y = y, .eps = config.norm_eps, .offset = config.norm_offset, .centered = config.norm_centered});
+}
+
 namespace {
 
 /// The input of attention or MLP: x after the norm, or x itself if the norm comes after.
 const TensorView& entering(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight,
                            const LayerScratch& scratch) {
   if (!config.norms_before()) return x;
-  kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps, .offset = config.norm_offset});
+  norm_rows(stream, config, x, weight, scratch.normed);
   return scratch.normed;
 }
 
@@ -69,7 +73,7 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   TensorView added = product;
   if (config.norms_after()) {
     added = scratch.normed;
-    kernels::rms_norm(stream, {.x = product, .weight = half.norm, .y = added, .eps = config.norm_eps, .offset = config.norm_offset});
+    norm_rows(stream, config, product, half.norm, added);
   }
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
@@ -174,10 +178,21 @@ void layer_products(const Stream& stream, const ModelConfig& config, const Packe
   if (weights.router.n > 0) leave_experts(stream, config, weights, act.experts, product, *scratch.ops);
 }
 
+/// layer_output of a layer whose halves both read norm(act.middle). What it adds goes to `out`: the backward reads act.middle.
+void parallel_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act,
+                     const LayerScratch& scratch, const TensorView& out) {
+  layer_inner(stream, config, weights, entering(stream, config, act.middle, weights.attn_norm, scratch), act, scratch, !out.empty());
+  if (out.empty()) return;
+  copy_rows(stream, act.middle, out);
+  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = out, .accumulate = true, .scratch = scratch.ops});
+  layer_products(stream, config, weights, act, scratch, out, true);
+}
+
 }  // namespace
 
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
+  if (config.parallel) return parallel_output(stream, config, weights, act, scratch, out);
   const bool apart = config.adds_apart();
   const Ending attended{weights.attn_after, act.attn_added, act.middle}, ending{weights.mlp_after, act.mlp_added, out};
   kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});

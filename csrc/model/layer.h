@@ -33,11 +33,14 @@ struct LayerScratch {
 /// The memory of `buffer` viewed as the same number of contiguous rows of another width.
 TensorView of_width(const TensorView& buffer, int64_t width);
 
-/// One layer: x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))). The config may
-/// replace the MLP by experts or have both, may norm the output of a half instead of its input, or both, and
-/// may scale that output. Reads act.input; writes every other view of act, and the layer's result to `out`
-/// [R, C]. Generation passes one buffer as act.input, act.middle and out, so that nothing is copied.
-/// act.qk_raw, lse and *_added may be empty.
+/// y = norm(x), as the config has the norms of the residual stream. y may alias x.
+void norm_rows(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight, const TensorView& y);
+
+/// x = x + o(attention(norm(x))), then x = x + down(swiglu(gate_up(norm(x)))), with experts in place of that
+/// MLP or beside it. The config may norm what is added instead of the input, or both, and may scale what is
+/// added; or both halves read norm(x) of the layer's input (ModelConfig::parallel). Reads act.input; writes every other view of act and the layer's result into `out` [R, C].
+/// Generation passes one buffer as act.input, act.middle and out; then nothing is copied. act.qk_raw, lse and
+/// *_added may be empty.
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
@@ -47,10 +50,9 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
-/// The second half of layer_forward: the attention output's projection `o`, then the MLP. It may run on fewer
-/// rows than the first half. Adds o(act.attn_rows) to act.middle, which holds the layer's input of those
-/// rows, then computes gate_up and `out` as layer_forward does. If `out` is empty, only the views of act are
-/// computed.
+/// The second part of layer_forward, which may run on fewer rows: act.middle holds the residual stream that
+/// entered the layer and gets o(act.attn_rows) added (with parallel halves `out` gets it); then gate_up and out as above. An empty `out` is not
+/// computed: only what act keeps.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 

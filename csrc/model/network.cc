@@ -9,7 +9,6 @@
 #include "kernels/axpby.h"
 #include "kernels/embedding.h"
 #include "kernels/gather.h"
-#include "kernels/rms_norm.h"
 #include "kernels/rounding.h"
 #include "model/layer.h"
 
@@ -31,7 +30,7 @@ void embed(const Stream& stream, const WeightSnapshot& weights, const TensorView
 
 void final_norm(const Stream& stream, const WeightSnapshot& weights, const TensorView& x, const TensorView& hidden) {
   const ModelConfig& c = weights.config;
-  kernels::rms_norm(stream, {.x = x, .weight = weights.final_norm, .y = hidden, .eps = c.norm_eps, .offset = c.norm_offset});
+  norm_rows(stream, c, x, weights.final_norm, hidden);
   if (c.logits_scaling != 1.0) kernels::axpby(stream, {.x = hidden, .a = float(1.0 / c.logits_scaling), .y = hidden});
 }
 

@@ -81,19 +81,18 @@ struct LayerActivations {
   // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
   TensorView qkv;
   TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
-  TensorView attn_out;   // [T, H, D] in attention layers, [T, M, Dv] in layers of gated DeltaNet
-  TensorView gates;      // [T, HD] gates before the sigmoid; only with gated attention
-  TensorView gated;      // [T, HD] attn_out times sigmoid(gates); only with gated attention
-  TensorView lse;        // [T, H]; only in attention layers
-  TensorView attn_rows;  // [Q, HD] those rows of mixed() that the MLP half of the layer computes
-  TensorView middle;     // [Q, C] residual stream after attention
-  // [Q, 2F]; the backward overwrites it with its gradient; F is 0 if the layer has only experts
-  TensorView gate_up;
-  ExpertActivations experts;  // of Q rows; only in layers with experts
-  TensorView attn_added;  // [Q, C] output of attention before its norm; only with norms after
-  TensorView mlp_added;   // [Q, C] output of the MLP before its norm; only with norms after
-  bool kept = true;       // stored for a backward; false in generation, where gate_up may be left unwritten
-  /// The input of the projection `o` for all rows: [T, HD], or [T, M Dv] in layers of gated DeltaNet.
+  TensorView attn_out;   // [T, H, D], or [T, M, Dv]
+  TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
+  TensorView gated;      // [T, HD] attn_out after the gate, likewise
+  TensorView lse;        // [T, H]; of attention alone
+  TensorView attn_rows;  // [Q, HD] the rows of mixed() that the rest of the layer reads
+  TensorView middle;     // [Q, C] residual stream after attention; with parallel halves that entering the layer
+  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; F is 0 if the layer has only experts
+  ExpertActivations experts;  // of Q rows; where the layer has experts
+  TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
+  TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
+  bool kept = true;       // for a backward; false in generation, where gate_up may be left unwritten
+  /// The input of `o` for all rows: [T, HD] or [T, M Dv].
   TensorView mixed() const;
 };
 struct Activations {

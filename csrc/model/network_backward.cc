@@ -80,7 +80,7 @@ struct HalfBackward {
   /// The input of attention or MLP; recomputes the norm before it, if any.
   const TensorView& entering(const TensorView& x, const TensorView& weight) const {
     if (!config.norms_before()) return x;
-    kernels::rms_norm(stream, {.x = x, .weight = weight, .y = scratch.normed, .eps = config.norm_eps, .offset = config.norm_offset});
+    norm_rows(stream, config, x, weight, scratch.normed);
     return scratch.normed;
   }
   /// Where the gradient of the first product's input is written; dx itself, which is added to, if no norm
@@ -89,7 +89,7 @@ struct HalfBackward {
   /// Adds the gradient of attention's or the MLP's input to dx, given dentering().
   void leave(const TensorView& x, const TensorView& weight, Views dweight) const {
     if (!config.norms_before()) return;
-    norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true}, dweight);
+    norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true, .centered = config.norm_centered}, dweight);
   }
   /// Adds the gradients of a matrix and, if dbias is not null, of its bias.
   void weight_gradient(Product product, const TensorView& dy, const TensorView& x, Views dw, Views dbias = nullptr) const {
@@ -120,7 +120,7 @@ struct HalfBackward {
       kernels::axpby(stream, {.x = dx, .a = config.residual_scale, .y = scratch.dadded});
       d = scratch.dadded;
     }
-    if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = {}}, dweight);
+    if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = {}, .centered = config.norm_centered}, dweight);
     return scratch.dadded;
   }
 };
@@ -152,11 +152,10 @@ struct Backward : HalfBackward {
     return out;
   }
 
-  /// Backward of MLP and experts, and of the output projection's weights, for the rows that passed through
-  /// them. Returns the gradient of that projection's output.
-  TensorView output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) const {
+  /// Backward of the MLP and the experts, on the rows that went through them, down to dentering().
+  void mlp_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) const {
     const TensorView dmlp = of_added(act.mlp_added, w.mlp_after, &LayerViews::mlp_after);
-    const TensorView& x = entering(act.middle, w.mlp_norm);
+    const TensorView& x = entering(act.middle, config.parallel ? w.attn_norm : w.mlp_norm);
     bool accumulate = !config.norms_before();
     if (w.gate_up.n > 0) {
       mlp_backward(wt, act, x, dmlp, accumulate);
@@ -166,10 +165,16 @@ struct Backward : HalfBackward {
       const std::vector<ExpertGradients> gradients = expert_gradients();
       experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .weights = w, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .expert_rows = rows.expert_rows, .terms = rows.router_terms(layer + 1 == config.layers)}, ops);
     }
-    leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
-    const TensorView dattn = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
-    weight_gradient(Product::kO, dattn, act.attn_rows, &LayerViews::o, &LayerViews::o_bias);
-    return dattn;
+  }
+  /// Backward of MLP, experts and output projection down to the input of the last, dattn. dx gets the gradient of the MLP's
+  /// input before the projection, whose output is a part of that input, or with parallel halves after it.
+  void output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act, const TensorView& dattn) const {
+    mlp_half(w, wt, act);
+    if (!config.parallel) leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
+    const TensorView dadded = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
+    weight_gradient(Product::kO, dadded, act.attn_rows, &LayerViews::o, &LayerViews::o_bias);
+    kernels::linear(stream, {.x = dadded, .w = wt.o, .bias = {}, .y = dattn, .scratch = &ops});
+    if (config.parallel) leave(act.middle, w.attn_norm, &LayerViews::attn_norm);
   }
 
   /// Backward of attention, from scratch.dattn to dqkv_all. Ranks that divide the rows exchange rows for
@@ -358,23 +363,21 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     if (of.outputs.count == 0) continue;
     kernels::rms_norm_grad(stream, {.x = rows_of(saved.last, of.outputs), .weight = weights.final_norm, .dy = d, .dx = d,
                                     .dweight = grads.final_norm(), .eps = c.norm_eps, .accumulate = false, .scratch = &arena,
-                                    .offset = c.norm_offset});
+                                    .offset = c.norm_offset, .centered = c.norm_centered});
   }
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
   const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.mixed_width(c.layers - 1)});
   const int64_t layer_mark = arena.mark();  // a recomputed layer takes less from here than its backward
   for (int64_t l = c.layers - 1; l >= 0; --l) {
-    const size_t i = size_t(l);
+    const PackedLayer& layer = weights.layers[size_t(l)];
     const bool gathered = l == c.layers - 1 && R != T;
     if (weights.by_layer) weights.by_layer->backward(l);
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
-    const TransposedLayer transposed = transpose_layer(stream, weights.layers[i], arena);
+    const TransposedLayer transposed = transpose_layer(stream, layer, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed, act);
-    const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
-    kernels::linear(stream, {.x = dadded, .w = transposed.o, .bias = {}, .y = dattn, .scratch = &arena});
+    pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn);
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
@@ -382,7 +385,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
       pass.gathered = false;
       pass.scratch.normed.shape[0] = pass.scratch.dnormed.shape[0] = T;
     }
-    attention_half(pass, weights.layers[i], transposed, act);
+    attention_half(pass, layer, transposed, act);
     for (const BlockGradients& block : blocks) {
       if (block.grads.window) block.grads.window->finished(l);
     }

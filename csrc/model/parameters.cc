@@ -231,7 +231,8 @@ LayerNames layer_names(const ModelConfig& config) {
     return {.attn_before = "operator_norm", .mlp_before = "ffn_norm", .mlp = "feed_forward", .down = "w2", .gate = "w1", .up = "w3",
             .q_norm = "q_layernorm", .k_norm = "k_layernorm", .attn_out = "out_proj", .final_norm = "embedding_norm"};
   }
-  if (config.norms != Norms::kAfter) out.attn_before = "input_layernorm", out.mlp_before = "post_attention_layernorm";
+  if (config.norms_before()) out.attn_before = "input_layernorm";
+  if (config.norms_mlp()) out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
   out.attn_after = "post_attention_layernorm", out.mlp_after = "post_feedforward_layernorm";
   if (config.norms == Norms::kAfter) return out;
@@ -312,7 +313,7 @@ void Parameters::find_layers() {
     v.o = typed(next(), {c.width, c.mixed_width(i)});
     v.o_bias = vector(c.o_bias && !linear, c.width);
     v.attn_after = vector(c.norms_after(), c.width);
-    v.mlp_norm = vector(c.norms_before(), c.width);
+    v.mlp_norm = vector(c.norms_mlp(), c.width);
     if (const int64_t F = c.mlp_width_of(i)) {
       v.gate_up = typed(next(c.fused_gate_up ? 1 : 2), {2 * F, c.width});
       v.down = typed(next(), {c.width, F});

@@ -45,7 +45,7 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   const auto packed = [&](int64_t n, int64_t k, DType type) { return Arena::rounded(kernels::packed_bytes(stream, n, k, type)); };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
   int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) +
-                  (c.norms_before() ? 2 : 0) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
+                  (int(c.norms_before()) + int(c.norms_mlp())) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
   if (c.is_linear(layer)) {
     bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim));
   } else {
@@ -94,7 +94,7 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
                   .down = matrix(F ? c.width : 0, F),
                   .attn_norm = floats(c.width, c.norms_before()),
                   .attn_after = floats(c.width, c.norms_after()),
-                  .mlp_norm = floats(c.width, c.norms_before()),
+                  .mlp_norm = floats(c.width, c.norms_mlp()),
                   .mlp_after = floats(c.width, c.norms_after()),
                   .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
                   .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),

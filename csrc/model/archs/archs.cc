@@ -28,6 +28,8 @@ constexpr Architecture kTable[] = {
     {"ministral3", "Ministral3ForCausalLM", archs::parse_ministral3, archs::write_mistral},
     {"minicpm", "MiniCPMForCausalLM", archs::parse_minicpm, archs::write_minicpm},
     {"mimo", "MiMoForCausalLM", archs::parse_mimo, archs::write_qwen2},
+    {"cohere", "CohereForCausalLM", archs::parse_cohere, archs::write_cohere},
+    {"cohere2", "Cohere2ForCausalLM", archs::parse_cohere2, archs::write_cohere2},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", archs::parse_granite_hybrid, archs::write_granite_hybrid},
     {"qwen3_5_text", "Qwen3_5ForCausalLM", archs::parse_qwen3_5_text, archs::write_qwen3_5_text},
     {"lfm2", "Lfm2ForCausalLM", archs::parse_lfm2, archs::write_lfm2},

@@ -22,6 +22,8 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
       {"olmo3", R"("sliding_window": 5, "layer_types": ["sliding_attention", "full_attention"])"},
       {"glm4", R"("partial_rotary_factor": 0.5)"},
       {"exaone4", R"("sliding_window": 5, "sliding_window_pattern": 2)"},
+      {"cohere", R"("logit_scale": 0.5, "attention_bias": true)"},
+      {"cohere2", R"("logit_scale": 0.25, "sliding_window": 5, "sliding_window_pattern": 2)"},
       {"granitemoehybrid", R"("layer_types": ["attention", "attention"], "num_local_experts": 0, "position_embedding_type": "rope",
         "shared_intermediate_size": 56, "residual_multiplier": 0.3, "attention_multiplier": 0.1)"},
       {"qwen3_moe", R"("num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "norm_topk_prob": true)"},

@@ -128,6 +128,8 @@ const Recorded kRecorded[] = {
     {"olmo3", 0x83abbd0fed3a1590, 0x05f319ad67494875, 0x56e42413b62294d5},
     {"glm4", 0x014585222970fcd4, 0x4aa874b76d9e0e7f, 0x1735ed64b5838b3d},
     {"exaone4", 0x47969b209dc9b194, 0x9e7c2c5188aff4d3, 0x31fedecfd29bd0b9},
+    {"cohere", 0x7d65f729f7600c5e, 0x854eba6e32f8b0bb, 0x0ee6958a03991f66},
+    {"cohere2", 0x55d15d84500d0a7e, 0x31cd2bdec0b01dcd, 0x0c971d667d7a02de},
     {"granitemoehybrid", 0x25eb12c02c4901a1, 0x69c9f4fe341bcb9b, 0x0036804951618ab3},
     {"qwen3_moe", 0x25cb99a0030b13d2, 0xd28e3e900fb84a13, 0xbff32a84bae49315},
     {"olmoe", 0xd0f91449cf1ccbd3, 0xf5c243b886f92b03, 0xc66b804b4a6b0ae3},

@@ -49,6 +49,7 @@ LayerNames names_of(const std::string& arch) {
   if (arch == "olmo2" || arch == "exaone4" || arch.starts_with("gemma")) names.attn_after = "post_attention_layernorm", names.mlp_after = "post_feedforward_layernorm";
   if (arch == "olmo2" || arch == "exaone4") names.attn_norm = names.mlp_norm = nullptr;
   if (arch.starts_with("gemma")) names.mlp_norm = "pre_feedforward_layernorm";
+  if (arch.starts_with("cohere")) names.mlp_norm = nullptr;
   return names;
 }
 

@@ -23,12 +23,13 @@ Vector Reference::apply(const Vector& w, const double* x, int64_t k, const Vecto
   return y;
 }
 
-Vector Reference::norm(const double* x, const Vector& w) const {
-  double square = 0.0;
-  for (size_t i = 0; i < w.size(); ++i) square += x[i] * x[i];
+Vector Reference::norm(const double* x, const Vector& w, bool centered) const {
+  double square = 0.0, mean = 0.0;
+  for (size_t i = 0; i < w.size(); ++i) mean += centered ? x[i] / double(w.size()) : 0.0;
+  for (size_t i = 0; i < w.size(); ++i) square += (x[i] - mean) * (x[i] - mean);
   const double r = 1.0 / std::sqrt(square / double(w.size()) + double(config.norm_eps));
   Vector y(w.size());
-  for (size_t i = 0; i < w.size(); ++i) y[i] = x[i] * r * (w[i] + double(config.norm_offset));
+  for (size_t i = 0; i < w.size(); ++i) y[i] = (x[i] - mean) * r * (w[i] + double(config.norm_offset));
   return y;
 }
 
@@ -110,11 +111,11 @@ double Reference::gate(double g) const {
 }
 
 Vector Reference::entering(const Vector& x, int64_t layer, const char* name) const {
-  return config.norms_before() ? norm(x.data(), weight(layer, name)) : x;
+  return config.norms_before() ? norm(x.data(), weight(layer, name), config.norm_centered) : x;
 }
 
 void Reference::add(Vector& x, Vector added, int64_t layer, const char* name) const {
-  if (config.norms_after()) added = norm(added.data(), weight(layer, name));
+  if (config.norms_after()) added = norm(added.data(), weight(layer, name), config.norm_centered);
   for (size_t i = 0; i < x.size(); ++i) x[i] += double(config.residual_scale) * added[i];
 }
 
@@ -241,12 +242,14 @@ std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {
     std::vector<Projected> rows;
     for (size_t t = 0; t < x.size(); ++t) rows.push_back(project(l, entering(x[t], l, "input_layernorm.weight"), int64_t(t)));
     for (size_t t = 0; t < x.size(); ++t) {
+      const Vector entered_layer = x[t];
       add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width(), config.o_bias ? &weight(l, "self_attn.o_proj.bias") : nullptr), l, after_attention);
-      add(x[t], mlp(l, entering(x[t], l, before_mlp)), l, after_mlp);
+      const Vector input = config.parallel ? entering(entered_layer, l, "input_layernorm.weight") : entering(x[t], l, before_mlp);
+      add(x[t], mlp(l, input), l, after_mlp);
     }
   }
   for (Vector& row : x) {
-    row = norm(row.data(), tensors.at("model.norm.weight"));
+    row = norm(row.data(), tensors.at("model.norm.weight"), config.norm_centered);
     for (double& v : row) v /= config.logits_scaling;
   }
   return x;

@@ -34,7 +34,7 @@ struct Reference {
 
   /// y[n] = w[n, k] x[k] (+ bias)
   static Vector apply(const Vector& w, const double* x, int64_t k, const Vector* bias = nullptr);
-  Vector norm(const double* x, const Vector& w) const;
+  Vector norm(const double* x, const Vector& w, bool centered = false) const;
   void rotate(double* head, int64_t layer, int64_t position) const;
 
   struct Projected { Vector q, k, v; };
@@ -156,6 +156,11 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
     c.arch = "olmo2", c.norms = model::ModelConfig::Norms::kAfter, c.qk_norm = c.qk_norm_whole = true, c.residual_scale = 0.6f;
     c.experts.sigmoid = true, c.experts.layers = {false, true};
   });
+  add("parallel halves, norms that subtract the mean", [](auto& c) {
+    c.arch = "cohere2", c.parallel = c.norm_centered = c.rope.interleaved = c.tied_head = true;
+    c.logits_scaling = 4.0, c.sliding_window = 4, c.sliding_layers = c.rotated_layers = {true, false};
+  });
+  add("parallel halves with biases", [](auto& c) { c.arch = "cohere", c.parallel = c.norm_centered = c.qkv_bias = c.o_bias = true; });
   add("qk norm of what is rotated", [](auto& c) { c.arch = "hunyuan_v1_dense"; c.qk_norm = c.qk_norm_last = true; });
   return all;
 }

@@ -14,7 +14,7 @@ using namespace hone;
 TEST(rows_are_found_by_model_type) {
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "phi3", "olmo2", "smollm3", "granite", "gemma2",
                            "gemma3_text", "gemma3", "llava", "mistral3", "olmo3", "glm", "glm4", "ernie4_5", "seed_oss", "exaone4",
-                           "ministral3", "minicpm", "mimo", "granitemoehybrid", "qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next", "qwen2_5_vl", "qwen3_vl", "qwen3_5_text", "qwen3_5"}) {
+                           "ministral3", "minicpm", "mimo", "cohere", "cohere2", "granitemoehybrid", "qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next", "qwen2_5_vl", "qwen3_vl", "qwen3_5_text", "qwen3_5"}) {
     EXPECT_EQ(std::string(model::find_architecture(name, "x").name), std::string(name));
   }
   EXPECT_THROWS(model::find_architecture("gemma", "x"), Code::kUnsupported);
@@ -39,7 +39,7 @@ TEST(decoders_are_written_with_their_class) {
                                    {"olmo3", "Olmo3ForCausalLM"}, {"glm", "GlmForCausalLM"}, {"glm4", "Glm4ForCausalLM"},
                                    {"ernie4_5", "Ernie4_5ForCausalLM"}, {"seed_oss", "SeedOssForCausalLM"},
                                    {"exaone4", "Exaone4ForCausalLM"}, {"ministral3", "Ministral3ForCausalLM"},
-                                   {"minicpm", "MiniCPMForCausalLM"}, {"mimo", "MiMoForCausalLM"}, {"qwen3_moe", "Qwen3MoeForCausalLM"}, {"olmoe", "OlmoeForCausalLM"},
+                                   {"minicpm", "MiniCPMForCausalLM"}, {"mimo", "MiMoForCausalLM"}, {"cohere", "CohereForCausalLM"}, {"cohere2", "Cohere2ForCausalLM"}, {"qwen3_moe", "Qwen3MoeForCausalLM"}, {"olmoe", "OlmoeForCausalLM"},
                                    {"mixtral", "MixtralForCausalLM"}, {"glm4_moe", "Glm4MoeForCausalLM"}, {"gpt_oss", "GptOssForCausalLM"}}) {
     const Json json = test::written(test::parse(test::hf_config(type)));
     EXPECT_EQ(json.find("architectures")->items("t")[0].as_string("t"), std::string(name));
