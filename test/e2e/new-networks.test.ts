@@ -24,6 +24,8 @@ const MIXTURE = {
   mlp_only_layers: [],
 };
 
+const PARALLEL = { model_type: "cohere2", num_hidden_layers: 4, head_dim: 16, sliding_window: 24 };
+
 const DAPO = { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 } as const;
 const ROUTER = { balanceCoef: 0.01, zCoef: 0.001 };
 
@@ -54,6 +56,8 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
     },
     {},
   ],
+  ["attention and MLP in parallel", PARALLEL, {}],
+  ["attention and MLP in parallel, with adapters", PARALLEL, { lora: { rank: 4, alpha: 8 } }],
   ["a mixture of experts", MIXTURE, {}],
   ["a mixture whose routers have terms in the loss", MIXTURE, { objective: { ...DAPO, router: ROUTER } }],
   [
