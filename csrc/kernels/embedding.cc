@@ -21,8 +21,8 @@ void expect_ids(const TensorView& ids, int64_t vocabulary, const char* op) {
 void embedding(const Stream& stream, const EmbeddingArgs& args) {
   const int64_t tokens = args.ids.dim(0), vocabulary = args.table.dim(0), width = args.table.dim(1);
   expect_contiguous(args.ids, DType::kI32, {tokens}, "embedding", "ids");
-  const bool rounded = stream.is_cuda() && args.table.dtype == DType::kBF16;
-  expect(args.table, rounded ? DType::kBF16 : DType::kF32, {vocabulary, width}, "embedding", "table");
+  const bool half = args.table.dtype == DType::kBF16;
+  expect(args.table, half ? DType::kBF16 : DType::kF32, {vocabulary, width}, "embedding", "table");
   expect(args.x, activation_dtype(stream), {tokens, width}, "embedding", "x");
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return tokens > 0 && width > 0 ? cuda::embedding(stream, args) : void();
@@ -33,8 +33,8 @@ void embedding(const Stream& stream, const EmbeddingArgs& args) {
 
 void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args) {
   const int64_t tokens = args.ids.dim(0);
-  if (stream.is_cuda()) fail(Code::kUnsupported, "packed_embedding runs on the CPU only; on CUDA a packed matrix is a table: call embedding.");
-  if (args.w.storage != DType::kF32) fail(Code::kShape, "packed_embedding: w is packed as %s; it must be f32.", dtype_name(args.w.storage));
+  if (stream.is_cuda()) fail(Code::kUnsupported, "packed_embedding: on CUDA a packed matrix is a table, which embedding reads.");
+  if (args.w.arithmetic != Arithmetic::kF32) fail(Code::kShape, "packed_embedding: w is packed for products in bf16; it must be packed for f32.");
   expect_contiguous(args.ids, DType::kI32, {tokens}, "packed_embedding", "ids");
   expect(args.x, DType::kF32, {tokens, args.w.k}, "packed_embedding", "x");
   expect_ids(args.ids, args.w.n, "packed_embedding");

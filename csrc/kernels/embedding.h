@@ -11,12 +11,12 @@ namespace hone::kernels {
 /// is outside [0, V); on a GPU ids are not checked, since that would mean waiting for the GPU.
 struct EmbeddingArgs {
   TensorView ids;    // [T]    i32 in
-  TensorView table;  // [V, C] f32 in; on a GPU also bf16
+  TensorView table;  // [V, C] f32 or bf16 in
   TensorView x;      // [T, C] activation out
 };
 void embedding(const Stream& stream, const EmbeddingArgs& args);
 
-/// Embedding from a table that is a packed f32 matrix [V, C], such as a tied head. CPU only.
+/// The same from a table that is a matrix [V, C] packed for f32 arithmetic, as a tied head is. CPU only.
 struct PackedEmbeddingArgs {
   TensorView ids;  // [T]    i32 in
   PackedMatrix w;

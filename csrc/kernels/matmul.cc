@@ -25,8 +25,8 @@ void expect_multipliable(const Stream& stream, const PackedMatrix& w, const char
   if (stream.is_cuda() && w.storage != DType::kBF16) {
     fail(Code::kShape, "%s: w is packed as %s; on CUDA it must be bf16.", op, dtype_name(w.storage));
   }
-  if (!stream.is_cuda() && w.transposed) {
-    fail(Code::kShape, "%s: w is marked transposed; on the CPU, pack_matrix transposes it.", op);
+  if (!stream.is_cuda() && w.transposed && w.arithmetic != Arithmetic::kF32) {
+    fail(Code::kShape, "%s: w is marked transposed; on the CPU, products in bf16 need pack_matrix to transpose it.", op);
   }
 }
 

@@ -12,19 +12,19 @@ namespace hone::kernels {
 enum class Arithmetic : uint8_t { kF32, kBF16 };
 const char* arithmetic_name(Arithmetic arithmetic);
 
-/// A weight matrix [N, K] in the layout that kernels read. On the CPU: panels of 32 output columns,
-/// [ceil(N/32)][K][32], zero-padded, f32 or bf16; with bf16 arithmetic [ceil(N/32)][ceil(K/2)][32] pairs. On
-/// CUDA: contiguous rows, [N][K], or [K][N] if `transposed`, so that the product for dX reads the same
-/// memory. Only the backend's kernels know the layout; the caller owns the memory (packed_bytes).
+/// A weight matrix [N, K] as the kernels read it. On the CPU: panels of 32 output columns,
+/// [ceil(N/32)][K][32], zero-padded, f32 or bf16 storage; with bf16 arithmetic [ceil(N/32)][ceil(K/2)][32] pairs.
+/// On CUDA: rows side by side, [N][K], or [K][N] when `transposed`, so that the matrix of dX is the same memory. On the CPU
+/// a matrix that lies in rows can be read as its transpose, too: a product then copies it into panels piece by piece.
+/// The layout is private to the backend; the memory belongs to the caller (packed_bytes says how much).
 struct PackedMatrix {
   int64_t n = 0, k = 0;
   DType storage = DType::kF32;  // kF32 | kBF16
   void* panels = nullptr;
-  bool transposed = false;  // CUDA only: panels hold [K][N]
-  // CPU only: arithmetic of products with this matrix; kBF16 needs storage kBF16
-  Arithmetic arithmetic = Arithmetic::kF32;
-  /// CUDA only: the kernel directly before a product on the same stream never writes this matrix, as is true
-  /// of model weights. The product may then fetch it while that kernel still runs.
+  bool transposed = false;  // panels hold rows [K][N] side by side; on the CPU only in products of f32 arithmetic
+  Arithmetic arithmetic = Arithmetic::kF32;  // CPU only: of products with it; kBF16 needs storage kBF16
+  /// CUDA only: never written by the kernel directly before a product on the same stream, as model weights are not. The
+  /// product may then fetch them while that kernel still runs.
   bool prefetchable = false;
 };
 

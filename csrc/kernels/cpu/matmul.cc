@@ -134,10 +134,12 @@ void linear(const Stream& stream, const LinearArgs& a) {
   const bool pairs = a.w.arithmetic == Arithmetic::kBF16;
   const auto run = pairs ? HONE_PICK_BF16(linear_bf16_block) : HONE_PICK(linear_block);
   const int64_t column_bytes = pairs ? (k + 1) / 2 * int64_t(sizeof(uint32_t)) : k * dtype_bytes(a.w.storage);
+  const int64_t column_step = a.w.transposed ? dtype_bytes(a.w.storage) : column_bytes;
   const auto block = [&](int64_t row, int64_t rows, int64_t column, int64_t columns) {
-    run({a.x.row<float>(row), a.x.row_stride, static_cast<const char*>(a.w.panels) + column * column_bytes,
+    run({a.x.row<float>(row), a.x.row_stride, static_cast<const char*>(a.w.panels) + column * column_step,
          a.w.storage == DType::kBF16, a.y.row<float>(row) + column, a.y.row_stride,
-         a.bias.empty() ? nullptr : a.bias.as<float>() + column, rows, columns, k, a.accumulate, packing_scratch()});
+         a.bias.empty() ? nullptr : a.bias.as<float>() + column, rows, columns, k, a.accumulate, packing_scratch(),
+         a.w.transposed ? n : 0});
   };
   const double flops_per_row = 2.0 * double(n) * double(k);
   const bool once = m <= kOnePassRows && n * column_bytes > kCacheBytes;

@@ -22,6 +22,7 @@ struct LinearBlock {
   int64_t rows, columns, k;
   bool accumulate;
   float* scratch;  // kScratch floats, 64-byte aligned
+  int64_t row_step = 0;  // > 0: `panels` are instead rows [k] of W^T, so many elements apart
 };
 
 /// Packs panels [first, last) of w [n, k], or of the transpose of w [k, n].

@@ -1,7 +1,6 @@
 #include "kernels/cpu/rows.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/arena.h"
 #include "core/even_grain.h"
@@ -19,28 +18,41 @@ int64_t row_grain(const Stream& stream, int64_t rows, int64_t width) {
   return even_grain(stream, rows, kChunkFloats / std::max<int64_t>(1, width));
 }
 
-}  // namespace
+float widen(float x) { return x; }
+float widen(uint16_t x) { return bf16_to_f32(x); }
 
-void embedding(const Stream& stream, const EmbeddingArgs& a) {
-  const int64_t width = a.table.dim(1);
-  const int32_t* ids = a.ids.as<int32_t>();
-  stream.parallel_for(a.ids.dim(0), row_grain(stream, a.ids.dim(0), width), [&](int64_t begin, int64_t end) {
+/// Copies a row of the table for each id, whose elements lie `step` apart from place(id) on.
+template <class T, class Place>
+void look_up(const Stream& stream, const TensorView& ids, const TensorView& x, int64_t step, const Place& place) {
+  const int64_t width = x.dim(1);
+  const int32_t* const id = ids.as<int32_t>();
+  stream.parallel_for(ids.dim(0), row_grain(stream, ids.dim(0), step * width), [&](int64_t begin, int64_t end) {
     for (int64_t t = begin; t < end; ++t) {
-      std::memcpy(a.x.row<float>(t), a.table.row<float>(ids[t]), size_t(width) * sizeof(float));
+      const T* const from = place(id[t]);
+      float* const to = x.row<float>(t);
+      for (int64_t c = 0; c < width; ++c) to[c] = widen(from[c * step]);
     }
   });
 }
 
+template <class T>
+void look_up_rows(const Stream& stream, const EmbeddingArgs& a) {
+  look_up<T>(stream, a.ids, a.x, 1, [&](int64_t id) { return a.table.row<T>(id); });
+}
+template <class T>
+void look_up_packed(const Stream& stream, const PackedEmbeddingArgs& a) {
+  const auto* const panels = static_cast<const T*>(a.w.panels);
+  look_up<T>(stream, a.ids, a.x, kPanel, [&](int64_t id) { return panels + id / kPanel * a.w.k * kPanel + id % kPanel; });
+}
+
+}  // namespace
+
+void embedding(const Stream& stream, const EmbeddingArgs& a) {
+  a.table.dtype == DType::kBF16 ? look_up_rows<uint16_t>(stream, a) : look_up_rows<float>(stream, a);
+}
+
 void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& a) {
-  const int32_t* ids = a.ids.as<int32_t>();
-  const auto* const panels = static_cast<const float*>(a.w.panels);
-  stream.parallel_for(a.ids.dim(0), row_grain(stream, a.ids.dim(0), kPanel * a.w.k), [&](int64_t begin, int64_t end) {
-    for (int64_t t = begin; t < end; ++t) {
-      const float* const from = panels + ids[t] / kPanel * a.w.k * kPanel + ids[t] % kPanel;
-      float* const to = a.x.row<float>(t);
-      for (int64_t c = 0; c < a.w.k; ++c) to[c] = from[c * kPanel];
-    }
-  });
+  a.w.storage == DType::kBF16 ? look_up_packed<uint16_t>(stream, a) : look_up_packed<float>(stream, a);
 }
 
 void embedding_grad(const Stream& stream, const EmbeddingGradArgs& a) {
