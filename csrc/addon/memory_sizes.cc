@@ -23,13 +23,14 @@ Napi::Value memory_sizes(const Napi::CallbackInfo& call) {
     const auto threads = int(to_id(call[4], "threads"));
     const auto ranks = int(std::min<uint64_t>(to_id(call[5], "ranks"), kMostRanks));
     if (ranks < 1) fail(Code::kConfig, "memorySizes: ranks is 0; it must be at least 1.");
+    const DType base = to_text(call[6], "base") == "bf16" ? DType::kBF16 : DType::kF32;
     const bool one_layer = trainer.sharding.stage == trainer::Sharding::Stage::kParameters;
-    const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage, one_layer);
+    const model::SnapshotBytes s = model::snapshot_bytes({.backend = trainer.device}, model, trainer.weight_storage, one_layer, base);
     const engine::EngineBytes e = engine::engine_bytes(model, engine, threads);
-    const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads, {0, ranks});
+    const trainer::TrainerBytes t = trainer::trainer_bytes(model, trainer, sequences, threads, {0, ranks}, base);
     const std::pair<const char*, int64_t> sizes[] = {
         {"parameters", t.parameters},   {"trained", t.trained},  {"moments", t.moments}, {"hostMoments", t.host_moments}, {"firstPacking", t.first_packing}, {"adapters", t.adapters}, {"snapshot", s.tensors()}, {"ends", s.ends}, {"head", s.head},
-        {"ropeTables", s.rope_tables},  {"transposed", t.transposed}, {"activations", t.activations},
+        {"ropeTables", s.rope_tables},  {"activations", t.activations},
         {"trainingScratch", t.scratch},
         {"logits", t.logits},           {"arrays", t.arrays}, {"keyValues", e.key_values},
         {"page", e.page},               {"engineScratch", e.scratch}};

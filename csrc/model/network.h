@@ -129,10 +129,9 @@ struct TransposedLayer {
 /// arena.
 TransposedLayer transpose_layer(const Stream& stream, const PackedLayer& packed, Arena& arena);
 int64_t transposed_layer_bytes(const Stream& stream, const ModelConfig& config, DType storage);
-/// The transpose of one matrix, such as the head, whose transpose is [C, V]. On the CPU takes memory from the
-/// arena.
-kernels::PackedMatrix transpose_matrix(const Stream& stream, const kernels::PackedMatrix& packed, Arena& arena);
-int64_t transposed_head_bytes(const Stream& stream, const ModelConfig& config);
+/// The transpose [C, V] of the head, for its backward, in memory that is there already: on a GPU the snapshot's, on the CPU
+/// the rows of the parameters that the snapshot was packed from.
+kernels::PackedMatrix transposed_head(const Stream& stream, const WeightSnapshot& weights, const Parameters& parameters);
 
 /// Gradients of all parameters in less memory than all of them need: a layer's gradients exist from its
 /// backward until finished(), those outside of layers always. All start as zeros.

@@ -262,8 +262,8 @@ bool is_decayed(const TensorSpec& spec) {
   return (rank == 2 && !ends_with(spec.name, "_bias")) || (rank == 3 && spec.name.find(".experts.") != std::string::npos);
 }
 
-int64_t parameter_bytes(const ModelConfig& config) {
-  return Arena::rounded(total_elements(tensor_specs(config)) * int64_t(sizeof(float)));
+int64_t parameter_bytes(const ModelConfig& config, DType dtype) {
+  return Arena::view_bytes(dtype, total_elements(tensor_specs(config)));
 }
 
 LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>& move) const {

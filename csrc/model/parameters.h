@@ -24,8 +24,8 @@ struct LayerNames {
 };
 LayerNames layer_names(const ModelConfig& config);
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
-/// Bytes of a block of all parameters in f32.
-int64_t parameter_bytes(const ModelConfig& config);
+/// Bytes of a block of all parameters of this type.
+int64_t parameter_bytes(const ModelConfig& config, DType dtype = DType::kF32);
 
 /// Whether a tensor is never trained: it has no gradient and no weight decay.
 bool is_frozen(const TensorSpec& spec);

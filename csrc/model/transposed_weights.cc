@@ -19,8 +19,6 @@ int64_t turned_layer_bytes(const Stream& stream, const ModelConfig& c, DType sto
   return sum + bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, 2 * e.width, storage) + bytes(e.width, c.width, storage));
 }
 
-}  // namespace
-
 PackedMatrix transpose_matrix(const Stream& stream, const PackedMatrix& packed, Arena& arena) {
   if (packed.n == 0) return {};
   if (stream.is_cuda()) return {packed.k, packed.n, packed.storage, packed.panels, true};
@@ -29,6 +27,8 @@ PackedMatrix transpose_matrix(const Stream& stream, const PackedMatrix& packed, 
   kernels::transpose_packed(stream, packed, out);
   return out;
 }
+
+}  // namespace
 
 TransposedLayer transpose_layer(const Stream& stream, const PackedLayer& packed, Arena& arena) {
   const auto turn = [&](const PackedMatrix& matrix) { return transpose_matrix(stream, matrix, arena); };
@@ -48,8 +48,11 @@ int64_t transposed_layer_bytes(const Stream& stream, const ModelConfig& c, DType
   return most;
 }
 
-int64_t transposed_head_bytes(const Stream& stream, const ModelConfig& c) {
-  return stream.is_cuda() ? 0 : Arena::rounded(kernels::packed_bytes(stream, c.width, c.vocabulary, DType::kF32));
+PackedMatrix transposed_head(const Stream& stream, const WeightSnapshot& weights, const Parameters& parameters) {
+  const PackedMatrix& head = weights.head;
+  if (stream.is_cuda()) return {head.k, head.n, head.storage, head.panels, true};
+  const TensorView rows = parameters.head();
+  return {head.k, head.n, rows.dtype, rows.data, true};
 }
 
 }  // namespace hone::model

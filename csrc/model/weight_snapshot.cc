@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/device.h"
+#include "kernels/cast.h"
 
 namespace hone::model {
 namespace {
@@ -11,14 +12,17 @@ namespace {
 using kernels::Arithmetic;
 using kernels::PackedMatrix;
 
-/// Bytes of the embedding and of the head. If they are tied, only one is stored: on a GPU the embedding,
-/// which is a packed matrix there; on the CPU the packed head, whose rows can be read.
+/// Of the embedding's elements.
+DType table_dtype(const Stream& stream, DType ends) { return stream.is_cuda() ? activation_dtype(stream) : ends; }
+
+/// Bytes of the embedding and of the head. If they are tied only one is kept: on a GPU the table, which is a
+/// packed matrix there; on the CPU the packed matrix, whose rows can be read.
 struct EndBytes {
   int64_t embedding, head;
 };
-EndBytes end_bytes(const Stream& stream, const ModelConfig& c) {
-  const int64_t table = Arena::view_bytes(activation_dtype(stream), c.vocabulary * c.width);
-  const int64_t head = Arena::rounded(kernels::packed_bytes(stream, c.vocabulary, c.width, DType::kF32));
+EndBytes end_bytes(const Stream& stream, const ModelConfig& c, DType ends) {
+  const int64_t table = Arena::view_bytes(table_dtype(stream, ends), c.vocabulary * c.width);
+  const int64_t head = Arena::rounded(kernels::packed_bytes(stream, c.vocabulary, c.width, ends));
   if (!c.tied_head) return {table, head};
   return stream.is_cuda() ? EndBytes{table, 0} : EndBytes{0, head};
 }
@@ -119,18 +123,18 @@ RopeTables make_tables(const Stream& stream, const ModelConfig& c) {
 
 }  // namespace
 
-SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer) {
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType storage, bool one_layer, DType ends) {
   if (stream.is_cuda()) storage = DType::kBF16;
   int64_t layers = 0;
   for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) layers += layer_bytes(stream, c, storage, l);
-  const auto [embedding, head] = end_bytes(stream, c);
+  const auto [embedding, head] = end_bytes(stream, c, ends);
   const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
   return {layers, embedding + Arena::view_bytes(DType::kF32, c.width) + head, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
 }
 
-WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, Memory memory, bool one_layer)
-    : config(c), storage(kept), arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products) {
+WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, Memory memory, DType kept_ends, bool one_layer)
+    : config(c), storage(stream.is_cuda() ? DType::kBF16 : kept), arithmetic(stream.is_cuda() ? Arithmetic::kF32 : products), ends(kept_ends) {
   const SnapshotBytes sizes = snapshot_bytes(stream, c, kept, one_layer);
   arena_ = Arena(sizes.layers, "weight snapshot", memory);
   layers.reserve(size_t(c.layers));
@@ -139,25 +143,24 @@ WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType
 }
 
 void WeightSnapshot::take_ends(const Stream& stream, Memory memory) {
-  const auto [embedding_bytes, head_bytes] = end_bytes(stream, config);
-  ends_ = std::make_shared<Arena>(snapshot_bytes(stream, config, storage).ends, "weight snapshot", memory);
-  if (embedding_bytes > 0) embedding = ends_->take_view(activation_dtype(stream), {config.vocabulary, config.width});
+  const auto [embedding_bytes, head_bytes] = end_bytes(stream, config, ends);
+  ends_ = std::make_shared<Arena>(snapshot_bytes(stream, config, storage, false, ends).ends, "weight snapshot", memory);
+  if (embedding_bytes > 0) embedding = ends_->take_view(table_dtype(stream, ends), {config.vocabulary, config.width});
   final_norm = ends_->take_view(DType::kF32, {config.width});
-  if (head_bytes > 0) head = take_matrix(stream, config.vocabulary, config.width, DType::kF32, Arithmetic::kF32, *ends_);
+  if (head_bytes > 0) head = take_matrix(stream, config.vocabulary, config.width, ends, Arithmetic::kF32, *ends_);
   else head = {config.vocabulary, config.width, DType::kBF16, embedding.data};
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::make(const Stream& stream, const Parameters& parameters,
                                                      uint32_t version, DType storage,
                                                      const FormedWeights& formed, Arithmetic arithmetic) {
-  std::shared_ptr<WeightSnapshot> out = empty(stream, parameters.config(), storage, arithmetic, tensor_memory(stream));
+  std::shared_ptr<WeightSnapshot> out = empty(stream, parameters.config(), storage, arithmetic, tensor_memory(stream), parameters.dtype());
   out->repack(stream, parameters, version, formed);
   return out;
 }
 
-std::shared_ptr<WeightSnapshot> WeightSnapshot::empty(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic, Memory memory) {
-  if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, memory));
+std::shared_ptr<WeightSnapshot> WeightSnapshot::empty(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic, Memory memory, DType ends) {
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, memory, ends));
   out->take_ends(stream, memory);
   out->tables_ = make_tables(stream, config);
   return out;
@@ -167,8 +170,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& strea
   if (config.mixes_in_part()) {
     fail(Code::kUnsupported, "%s: ranks that divide the weights keep one layer at a time, and some of its layers have experts, some not; divide gradients or moments alone.", config.arch.c_str());
   }
-  if (stream.is_cuda()) storage = DType::kBF16;
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), true));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), DType::kF32, true));
   out->take_ends(stream, tensor_memory(stream));
   out->tables_ = make_tables(stream, config);
   return out;
@@ -214,7 +216,8 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
 std::vector<WeightSnapshot::Part> end_parts(const Parameters& from, const WeightSnapshot& to) {
   std::vector<WeightSnapshot::Part> out;
   const TensorView table = from.embedding();
-  if (to.embedding.dtype != DType::kF32) out.push_back({table, {table.dim(0), table.dim(1), to.embedding.dtype, to.embedding.data}, {}});
+  const bool matrix = !to.embedding.empty() && to.embedding.dtype != to.ends;  // on a GPU
+  if (matrix) out.push_back({table, {table.dim(0), table.dim(1), to.embedding.dtype, to.embedding.data}, {}});
   else if (!to.embedding.empty()) out.push_back({table, {}, to.embedding});
   out.push_back({from.final_norm(), {}, to.final_norm});
   if (to.head.panels != to.embedding.data) out.push_back({from.head(), to.head, {}});
@@ -234,6 +237,7 @@ std::vector<WeightSnapshot::Part> WeightSnapshot::parts(const Parameters& parame
 
 void pack_part(const Stream& stream, const TensorView& from, const WeightSnapshot::Part& part) {
   if (part.matrix.panels) kernels::pack_matrix(stream, {.w = from, .transpose = part.turned, .out = part.matrix});
+  else if (from.dtype != part.values.dtype) kernels::cast(stream, {.from = from, .to = part.values});
   else copy_rows(stream, from, part.values);
 }
 
@@ -264,7 +268,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::blank(const Stream& stream) cons
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::with_layers(const Stream& stream) const {
-  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream)));
+  std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), ends));
   out->ends_ = ends_;
   out->embedding = embedding, out->final_norm = final_norm, out->head = head;
   out->tables_ = tables_;
@@ -278,7 +282,7 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::clone(const Stream& stream) cons
 }
 
 void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
-  if (from.bytes() != bytes() || from.storage != storage || from.arithmetic != arithmetic) {
+  if (from.bytes() != bytes() || from.storage != storage || from.arithmetic != arithmetic || from.ends != ends) {
     fail(Code::kConfig, "weights: %lld bytes of another layout cannot take the place of %lld.", (long long)from.bytes(),
          (long long)bytes());
   }

@@ -36,8 +36,9 @@ struct SnapshotBytes {
   int64_t layers = 0, ends = 0, head = 0, rope_tables = 0;
   int64_t tensors() const { return layers + ends; }
 };
-/// Bytes of a snapshot; one_layer: of a snapshot that WeightSnapshot::of_one_layer makes.
-SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false);
+/// one_layer: for a snapshot from WeightSnapshot::of_one_layer. ends: WeightSnapshot::ends.
+SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& config, DType storage, bool one_layer = false,
+                             DType ends = DType::kF32);
 
 /// Loads weights into a snapshot that has memory for one layer at a time.
 class LayerWeights {
@@ -61,16 +62,15 @@ struct RopeTables {
 /// lie in the memory of the stream that made it, and their addresses never change.
 class WeightSnapshot {
  public:
-  /// Packs and copies `parameters`. storage kBF16 rounds only the layers' matrices; attention then rounds
-  /// keys and values like a bf16 KV cache. arithmetic: of products on the CPU. On a GPU matrices and
-  /// embedding are always bf16, and a tied head is the embedding. Throws kOutOfMemory.
+  /// Packs (and copies) everything from `parameters`. storage kF32 or kBF16 (block matrices rounded to bf16; attention reads keys and
+  /// values rounded to bf16, so that a cache of bf16 loses nothing). arithmetic: of products with block matrices, on the CPU. On a GPU
+  /// block matrices and embedding are bf16 whatever `storage` says, and a tied head is the embedding. Throws kOutOfMemory.
   static std::shared_ptr<WeightSnapshot> make(const Stream& stream, const Parameters& parameters, uint32_t version,
                                               DType storage = DType::kF32, const FormedWeights& formed = {},
                                               kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32);
-  /// Allocates a snapshot without contents. memory: the stream's, or kPinned for one that a GPU engine
-  /// copies.
-  static std::shared_ptr<WeightSnapshot> empty(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic, Memory memory);
-  /// Allocates a snapshot without contents, with memory for one layer. Throws kUnsupported if layers differ.
+  /// A snapshot without contents. memory: the stream's, or kPinned for one that a GPU's engine will copy.
+  static std::shared_ptr<WeightSnapshot> empty(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic, Memory, DType ends = DType::kF32);
+  /// A snapshot without contents whose layers share one layer's memory. Throws kUnsupported if layers differ.
   static std::shared_ptr<WeightSnapshot> of_one_layer(const Stream&, const ModelConfig&, DType storage, kernels::Arithmetic = kernels::Arithmetic::kF32);
   /// Allocates a snapshot for another version, without contents, which shares only the rope tables.
   std::shared_ptr<WeightSnapshot> blank(const Stream& stream) const;
@@ -80,8 +80,8 @@ class WeightSnapshot {
   /// The packed copy of one of the parameters' tensors: in `matrix`, or in `values`.
   struct Part {
     TensorView from;
-    kernels::PackedMatrix matrix;  // empty if `values` holds the copy
-    TensorView values;             // f32, in the parameters' layout
+    kernels::PackedMatrix matrix;  // without memory where `values` holds the copy
+    TensorView values;             // f32 as in the parameters, or bf16: an embedding on the CPU
     bool turned = false;           // `from` is the transpose of the matrix
     /// On a GPU: the packed elements as one vector, bf16 or f32, in the order of `from`.
     TensorView flat() const;
@@ -99,20 +99,23 @@ class WeightSnapshot {
   ModelConfig config;
   DType storage = DType::kF32;
   kernels::Arithmetic arithmetic = kernels::Arithmetic::kF32;
-  LayerWeights* by_layer = nullptr;  // called before a layer is read; null: all layers are loaded
+  /// On the CPU, of embedding and head: as the parameters are stored, so that bf16 represents their values exactly. Products
+  /// widen them and are in f32, so that no bit of a result depends on this.
+  DType ends = DType::kF32;
+  LayerWeights* by_layer = nullptr;  // asked before a layer is read; null: all are there
   std::vector<PackedLayer> layers;
-  TensorView embedding;   // [V, C]; on the CPU empty if the head is tied: the head's rows are then read
+  TensorView embedding;   // [V, C] f32 or bf16; empty on the CPU if the head is tied: its rows are read instead
   TensorView final_norm;  // [C]
   kernels::PackedMatrix head;
   const TensorView& rope_table(int64_t layer) const { return tables_.of(config, layer); }
   int64_t bytes() const { return arena_.used() + ends_->used(); }
-  /// Two blocks [bytes] u8, padding included: all tensors of layers, and all others. Snapshots of equal
-  /// config, storage, arithmetic and backend have the same layout.
+  /// All tensors of the layers [bytes] u8, and all others, padding included: snapshots of one config, storage, arithmetic,
+  /// backend and `ends` have one layout.
   std::vector<TensorView> blocks() const;
   Memory memory() const { return arena_.memory(); }
 
  private:
-  WeightSnapshot(const Stream& stream, const ModelConfig& config, DType storage, kernels::Arithmetic arithmetic, Memory memory, bool one_layer = false);
+  WeightSnapshot(const Stream&, const ModelConfig& config, DType storage, kernels::Arithmetic, Memory, DType ends, bool one_layer = false);
   void take_ends(const Stream& stream, Memory memory);
   Arena arena_;
   std::shared_ptr<Arena> ends_;

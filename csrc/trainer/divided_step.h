@@ -16,7 +16,6 @@ class DividedStep final : public TrainingStep {
       : parts_(parts), whole_(parts), sharded_(parts.stream, parts.trained, config, ranks) {}
 
   const model::WeightSnapshot& forward_weights() override { return window() ? window()->packed() : whole_.forward_weights(); }
-  const kernels::PackedMatrix& transposed_head() override { return window() ? window()->transposed_head() : whole_.transposed_head(); }
   void fetch_weights() override;
   void weights_changed() override;
   SequenceRanks* team() override { return sharded_.team(); }

@@ -10,7 +10,6 @@ class LocalStep final : public TrainingStep {
   explicit LocalStep(const StepParts& parts) : parts_(parts) {}
 
   const model::WeightSnapshot& forward_weights() override { return *parts_.weights.snapshot(); }
-  const kernels::PackedMatrix& transposed_head() override { return parts_.weights.transposed_head(); }
   void fetch_weights() override {}
   void weights_changed() override { parts_.weights.parameters_changed(); }
   SequenceRanks* team() override { return nullptr; }

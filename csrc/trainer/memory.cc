@@ -74,7 +74,7 @@ void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config) 
 }
 
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,
-                           const OneOfRanks& which) {
+                           const OneOfRanks& which, DType base) {
   check_hybrid(model, config);
   const Stream stream{.backend = config.device};
   const bool adapted = config.adapters.on();
@@ -85,13 +85,12 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
   const bool visit = moments_visit(stream, config.optimizer);
   const auto specs = adapted ? model::adapter_specs(model, config.adapters) : model::tensor_specs(model);
   const int64_t trained = Arena::rounded(model::total_elements(specs) * int64_t(sizeof(float)));
-  TrainerBytes bytes{.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model),
+  TrainerBytes bytes{.parameters = adapted && stream.is_cuda() ? 0 : model::parameter_bytes(model, base),
           .trained = trained,
           .moments = visit ? 0 : moment_bytes(specs, config.optimizer),
           .host_moments = visit ? moment_bytes(specs, config.optimizer) : 0,
           .first_packing = adapted && stream.is_cuda() ? embedding_bytes(stream, model, config.adapters) : 0,
           .adapters = adapted ? adapter_bytes(stream, model, config.adapters, trained) : 0,
-          .transposed = model::transposed_head_bytes(stream, model),
           .activations = training.kept,
           .scratch = pass_arena_bytes(stream, model, rows, config) - training.kept - logits,
           .logits = logits,

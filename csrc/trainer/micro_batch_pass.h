@@ -27,8 +27,7 @@ struct StepLosses {
 /// its own block.
 struct PassWeights {
   const model::WeightSnapshot& forward;
-  // transpose of the head of `forward`, which is packed once the pass has begun
-  const kernels::PackedMatrix& transposed_head;
+  kernels::PackedMatrix transposed_head;  // of the head of `forward`
   std::vector<model::Gradients> grads;
   SequenceRanks* ranks = nullptr;
   TeacherHead* teacher = nullptr;  // set if the step has a divergence

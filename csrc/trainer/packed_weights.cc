@@ -29,9 +29,14 @@ PackedWeights::Snapshot PackedWeights::writable() const {
   return snapshot_;
 }
 
+/// Whether the base that comes next is stored otherwise than the one that the snapshot was made of.
+bool PackedWeights::has_other_ends() const {
+  return adapted_ && adapted_->is_whole() && !stream_.is_cuda() && snapshot_->ends != parameters_.dtype();
+}
+
 void PackedWeights::parameters_changed() {
   if (adapted_) adapted_->base_changed();
-  stale_ = head_stale_ = true;
+  stale_ = true;
 }
 
 std::vector<WeightSnapshot::Part> PackedWeights::parts(const Snapshot& of) const {
@@ -46,6 +51,7 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
     formed = [this](const TensorView& from) { return adapted_->form(from, true); };
   }
   if (are_carried()) formed = [](const TensorView&) { return TensorView{}; };
+  if (snapshot_ && has_other_ends()) snapshot_.reset();
   if (snapshot_) {
     const Snapshot room = writable();
     // copies the tensors that no adapter changes
@@ -58,8 +64,6 @@ const PackedWeights::Snapshot& PackedWeights::snapshot() {
   if (adapted_) adapted_->packed();
   if (are_carried()) carry();
   stale_ = false;
-  // adapters do not change the head; on a GPU the transposed head is the snapshot's
-  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();
   return snapshot_;
 }
 
@@ -70,20 +74,9 @@ void PackedWeights::carry() const {
   synchronize(stream_);  // the copies must end before `room` is freed
 }
 
-const kernels::PackedMatrix& PackedWeights::transposed_head() {
-  const Snapshot& current = snapshot();
-  if (!head_stale_) return transposed_head_;
-  if (head_arena_.capacity() == 0) head_arena_ = Arena(model::transposed_head_bytes(stream_, parameters_.config()), "transposed head");
-  head_arena_.release(0);
-  transposed_head_ = model::transpose_matrix(stream_, current->head, head_arena_);
-  head_stale_ = false;
-  return transposed_head_;
-}
-
 void PackedWeights::advance(Snapshot written, uint32_t versions) {
   version_ += versions;
   stale_ = true;
-  head_stale_ = head_stale_ || !adapted_ || stream_.is_cuda();
   if (!written) return;
   snapshot_ = std::move(written);
   snapshot_->version = version_;

@@ -1,5 +1,4 @@
-// The trainer's packed copy of the parameters, which the network reads, with the transposed head for the
-// backward.
+// The parameters as the network reads them: packed.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,6 @@ class PackedWeights {
 
   /// The packed copy of the current parameters, and their transposed head. Throw kOutOfMemory.
   const Snapshot& snapshot();
-  const kernels::PackedMatrix& transposed_head();
 
   /// The snapshot into which the optimizer writes the packed copies of the next version. Null on the CPU,
   /// where packed copies are made on demand, and null with adapters, since the tensors that the optimizer
@@ -48,6 +46,7 @@ class PackedWeights {
 
  private:
   Snapshot writable() const;
+  bool has_other_ends() const;
   bool are_carried() const { return stream_.is_cuda() && !adapted_ && parameters_.memory() == Memory::kHost; }
   void carry() const;
 
@@ -58,9 +57,7 @@ class PackedWeights {
   AdaptedWeights* adapted_;
   uint32_t version_ = 0;
   Snapshot snapshot_;
-  bool stale_ = true, head_stale_ = true;
-  Arena head_arena_;
-  kernels::PackedMatrix transposed_head_;
+  bool stale_ = true;
 };
 
 }  // namespace hone::trainer

@@ -131,7 +131,7 @@ struct Trainer::Impl {
 
 PassWeights Trainer::Impl::pass_weights(std::vector<model::Gradients> where) {
   const WeightSnapshot& packed = work->forward_weights();
-  return {packed, work->transposed_head(), std::move(where), work->team(), &teacher};
+  return {packed, model::transposed_head(stream, packed, parameters), std::move(where), work->team(), &teacher};
 }
 
 StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o) {

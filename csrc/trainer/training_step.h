@@ -41,8 +41,7 @@ class TrainingStep {
   // ---- weights
   /// The packed current weights, and their transposed head, for this process's passes. Throw kOutOfMemory.
   virtual const model::WeightSnapshot& forward_weights() = 0;
-  virtual const kernels::PackedMatrix& transposed_head() = 0;
-  /// Gathers the weights, so that this process holds all of them.
+  /// Makes the weights whole in this process.
   virtual void fetch_weights() = 0;
   /// Must be called after the weights were written to.
   virtual void weights_changed() = 0;

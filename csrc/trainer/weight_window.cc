@@ -49,15 +49,12 @@ WeightWindow::WeightWindow(const Stream& stream, const Source& source, DType sto
       from_(source),
       layers_(source.parameters.config().layers),
       memory_(weight_window_bytes(source.layout, layers_), "weights of a layer", tensor_memory(stream)),
-      head_memory_(model::transposed_head_bytes(stream, source.parameters.config()), "transposed head"),
       packed_(model::WeightSnapshot::of_one_layer(stream, source.parameters.config(), storage, arithmetic)) {
   const Widest widest = widest_of(source.layout, layers_);
   out_ = memory_.take_array<float>(widest.sent);
   in_ = memory_.take_array<float>(widest.sent * source.layout.ranks());
   layer_ = memory_.take_array<float>(widest.elements);
-  // initialises the padding of parts, which is sent too
-  zero(ahead_.stream(), out_, float_bytes(widest.sent));
-  if (stream.is_cuda()) transposed_head_ = model::transpose_matrix(stream, packed_->head, head_memory_);
+  zero(ahead_.stream(), out_, float_bytes(widest.sent));  // the padding of a part is sent, too
   packed_->by_layer = this;
 }
 
@@ -80,8 +77,6 @@ void WeightWindow::pack_ends() {
     return;
   }
   for (const model::WeightSnapshot::Part& part : parts) model::pack_part(stream_, part.from, part);
-  head_memory_.release(0);
-  transposed_head_ = model::transpose_matrix(stream_, packed_->head, head_memory_);
 }
 
 void WeightWindow::start(int64_t layer) {

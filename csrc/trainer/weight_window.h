@@ -47,7 +47,6 @@ class WeightWindow final : public model::LayerWeights {
   void ends_changed() { ends_stale_ = true; }
 
   const model::WeightSnapshot& packed() const { return *packed_; }
-  const kernels::PackedMatrix& transposed_head() const { return transposed_head_; }
 
  private:
   int64_t layer_at(int64_t gather) const;
@@ -63,13 +62,11 @@ class WeightWindow final : public model::LayerWeights {
   Event arrived_, unpacked_;  // recorded when a layer has arrived; when its buffers have been read
   Source from_;
   int64_t layers_;
-  Arena memory_, head_memory_;
-  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // send buffer, receive buffer, current layer
-  // number of layers that this pass gathers, and has gathered
-  int64_t gathers_ = 0, done_ = 0;
+  Arena memory_;
+  float *out_ = nullptr, *in_ = nullptr, *layer_ = nullptr;  // buffers to send, to receive, and the current layer
+  int64_t gathers_ = 0, done_ = 0;                           // layers that this pass gathers; has gathered
   bool ends_stale_ = true;
   std::shared_ptr<model::WeightSnapshot> packed_;
-  kernels::PackedMatrix transposed_head_;
 };
 
 /// Bytes that gathering takes, without the packed weights.

@@ -27,6 +27,7 @@ export interface NativeBinding {
     sequences: number,
     threads: number,
     ranks: number,
+    base: "f32" | "bf16",
   ): MemorySizes;
   readonly NativeEngine: new (
     modelConfigJson: string,

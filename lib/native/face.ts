@@ -40,7 +40,7 @@ export interface NativeInfo {
 
 /** Bytes by purpose, on the device where engine or trainer compute. */
 export interface MemorySizes {
-  /** All weights in f32; with adapters the frozen base, but 0 on "cuda", where the base is in host memory. */
+  /** All weights in f32; with adapters the frozen base as it is stored, but 0 on "cuda", where it is in host memory. */
   readonly parameters: number;
   /** Bytes of f32 gradients of trained weights; with sharding, of those that a rank holds at a time, shard included. */
   readonly trained: number;
@@ -56,8 +56,6 @@ export interface MemorySizes {
   readonly ends: number;
   readonly head: number;
   readonly ropeTables: number;
-  /** The head's matrix, transposed for its backward pass. */
-  readonly transposed: number;
   /** Activations of a micro-batch kept for its backward pass. */
   readonly activations: number;
   /** Buffers of training that are in use only while a layer runs. */

@@ -58,6 +58,7 @@ export function describeModel(configJson: string, where: string, strict: boolean
  * @param threads size of the CPU's thread pool, for options that compute there
  * @param ranks number of trainers that shard as `trainer.sharding` says: the sizes are those of rank 0.
  * Default: 1
+ * @param base how a frozen base is stored on the CPU: bf16 if that represents its values. Default: "f32"
  */
 export function memorySizes(
   configJson: string,
@@ -66,8 +67,16 @@ export function memorySizes(
     sequences,
     threads,
     ranks = 1,
-  }: { readonly sequences: number; readonly threads: number; readonly ranks?: number },
+    base = "f32",
+  }: {
+    readonly sequences: number;
+    readonly threads: number;
+    readonly ranks?: number;
+    readonly base?: "f32" | "bf16";
+  },
 ): MemorySizes {
   const { engine, trainer } = options;
-  return translated(() => binding().memorySizes(configJson, engine, trainer, sequences, threads, ranks));
+  return translated(() =>
+    binding().memorySizes(configJson, engine, trainer, sequences, threads, ranks, base),
+  );
 }

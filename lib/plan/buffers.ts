@@ -83,17 +83,17 @@ export function sizesOf(
     ...(sharding && { sharding }),
   };
   const sequences = Math.min(training.packedTokens, training.groupsPerStep * rollouts.groupSize);
+  const base = recipe.lora !== undefined && device === "cpu" ? baseOf(configOf(planned)) : "f32";
   const core = (maxContext: number, config = configOf(planned), lora = loraOptions(recipe)) =>
     knownSizes(
       config,
       { engine: { ...engine, maxContext }, trainer: { ...trainer, ...lora } },
-      { sequences, threads, ranks: Math.max(1, ranks) },
+      { sequences, threads, ranks: Math.max(1, ranks), base: "lora" in lora ? base : "f32" },
     );
   const sizes = core(engine.maxContext);
   const evaluation = evaluationContext(recipe);
   const { engineScratch } = evaluation === engine.maxContext ? sizes : core(evaluation);
   const teacher = typeof planned === "string" ? undefined : planned.teacher;
-  const base = recipe.lora !== undefined && device === "cpu" ? baseOf(configOf(planned)) : "f32";
   const divergence = recipe.teacher?.divergence;
   const compared =
     teacher !== undefined && divergence !== undefined
@@ -105,7 +105,6 @@ export function sizesOf(
     : NOTHING;
   return {
     ...sizes,
-    parameters: base === "bf16" ? sizes.parameters / 2 : sizes.parameters,
     base,
     evaluationScratch: engineScratch,
     teacher:

@@ -90,7 +90,6 @@ function cpuTrainer(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     { name: momentsName(recipe), bytes: sizes.moments, change: "lora" },
     { name: ADAPTERS, bytes: copies * adapters },
     { name: "weights, trainer", bytes: copies * sizes.snapshot, change: storage },
-    { name: "head, transposed for gradients", bytes: sizes.transposed },
     { name: "activations", bytes: copies * sizes.activations, change: tokens },
     { name: "training scratch", bytes: copies * sizes.trainingScratch, change: tokens },
     { name: "logits of a chunk", bytes: copies * sizes.logits },

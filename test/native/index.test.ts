@@ -23,11 +23,11 @@ test("memory of a trainer that shares: less of what is divided, the same of the 
   expect(four.moments).toBeLessThan(one.moments / 3);
   expect(layered.moments).toBe(four.moments);
   expect(layered.trained).toBeLessThan(four.trained / 2);
-  for (const name of ["parameters", "snapshot", "transposed", "activations", "logits"] as const) {
+  for (const name of ["parameters", "snapshot", "activations", "logits"] as const) {
     expect(layered[name]).toBe(one[name]);
   }
   const sparse = sizes("parameters", 4);
-  for (const name of ["moments", "trained", "transposed", "activations", "logits"] as const) {
+  for (const name of ["moments", "trained", "activations", "logits"] as const) {
     expect(sparse[name]).toBe(layered[name]);
   }
   for (const name of ["parameters", "snapshot"] as const) {

@@ -69,10 +69,10 @@ function sizes(tokens: number, engine: Partial<EngineOptions> = {}, threads = 2,
 test.runIf(longest)(
   "a trainer takes weights four times over, its packed copies, and the activations of a micro-batch",
   async () => {
-    const { parameters, snapshot, transposed, activations, ...rest } = sizes(2048);
+    const { parameters, snapshot, activations, ...rest } = sizes(2048);
     const { trainingScratch, logits, arrays } = rest;
     const { bytes } = await measured(2048);
-    const planned = 4 * parameters + snapshot + transposed + activations + trainingScratch + logits + arrays;
+    const planned = 4 * parameters + snapshot + activations + trainingScratch + logits + arrays;
     expect(Math.abs(bytes - planned), `${bytes} measured, ${planned} planned`).toBeLessThan(
       0.06 * planned + NOISE,
     );
@@ -159,7 +159,6 @@ test("a micro-batch may hold every answer of a step: each takes 40 bytes of arra
 test("a GPU is answered for without one, with what only its kernels need", () => {
   const [cpu, gpu] = (["cpu", "cuda"] as const).map((device) => sizesOf(smallRecipe(), config, device, 2));
   expect(gpu!.parameters).toBe(cpu!.parameters);
-  expect(gpu!.transposed).toBe(0);
   expect(gpu!.head).toBe(0); // a tied head uses the embedding
   expect(gpu!.page).toBe(cpu!.page / 2);
   // 256 rows of 2048 logits in f32, with the sums (16 bytes) and candidates (12) of 16 tiles, in addition to a step's

@@ -180,4 +180,10 @@ inline void roughen(model::Parameters& parameters, uint64_t seed) {
   }
 }
 
+/// Rounds all values to bf16, in which a frozen base is then stored.
+inline void round_to_bf16(model::Parameters& parameters) {
+  const TensorView flat = parameters.flat();
+  for (int64_t i = 0; i < flat.numel(); ++i) flat.as<float>()[i] = bf16_to_f32(f32_to_bf16(flat.as<float>()[i]));
+}
+
 }  // namespace hone::test

@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "kernels/matmul.h"
+#include "model/network.h"
 #include "model/reference.h"
 
 namespace trainer_packed_weights_test {
@@ -78,22 +79,6 @@ TEST(packs_that_an_update_has_written_are_not_made_again) {
   EXPECT_EQ(written->version, 1u);
 }
 
-TEST(the_transposed_head_is_of_the_current_parameters) {
-  Fixture f;
-  const auto expected = [&] {
-    const TensorView head = f.parameters.head();
-    Arena arena(model::transposed_head_bytes(Stream{}, f.parameters.config()), "test");
-    kernels::PackedMatrix out{head.dim(1), head.dim(0), DType::kF32, arena.take(arena.capacity())};
-    kernels::pack_matrix(Stream{}, {.w = head, .transpose = true, .out = out});
-    return bytes(out);
-  };
-  const auto before = bytes(f.weights.transposed_head());
-  EXPECT_TRUE(before == expected());
-  f.change();
-  f.weights.advance(nullptr, 1);
-  EXPECT_TRUE(bytes(f.weights.transposed_head()) == expected() && bytes(f.weights.transposed_head()) != before);
-}
-
 struct AdaptedFixture {
   model::Parameters base{test::tiny_config()};
   model::Adapters adapters{base.config(), {2, 2.0f, {"q_proj"}, 1}, Stream{}};
@@ -129,6 +114,27 @@ TEST(a_base_that_changes_is_not_written_into_what_a_reader_of_an_older_version_h
   f.change_base();
   f.weights.snapshot();
   EXPECT_TRUE(bytes(held->head) == head);
+}
+
+TEST(embedding_and_head_are_stored_as_the_base_is) {
+  AdaptedFixture f;
+  EXPECT_TRUE(f.weights.snapshot()->ends == DType::kF32 && f.weights.snapshot()->head.storage == DType::kF32);
+  test::round_to_bf16(f.base);
+  f.weights.parameters_changed();
+  const auto narrow = f.weights.snapshot();
+  const TensorView head = f.base.head();
+  EXPECT_TRUE(narrow->ends == DType::kBF16 && narrow->head.storage == DType::kBF16 && narrow->embedding.dtype == DType::kBF16);
+  EXPECT_TRUE(head.dtype == DType::kBF16 && narrow->embedding.as<uint16_t>()[5] == f.base.embedding().as<uint16_t>()[5]);
+  const int64_t full = model::snapshot_bytes({}, f.base.config(), DType::kF32).ends;
+  EXPECT_EQ(model::snapshot_bytes({}, f.base.config(), DType::kF32, false, DType::kBF16).ends, narrow->blocks()[1].numel());
+  EXPECT_TRUE(narrow->blocks()[1].numel() < 0.6 * double(full));
+  const kernels::PackedMatrix turned = model::transposed_head({}, *narrow, f.base);
+  EXPECT_TRUE(turned.panels == head.data && turned.transposed && turned.storage == DType::kBF16 && turned.n == head.dim(1) && turned.k == head.dim(0));
+  f.weights.advance(nullptr, 1);
+  EXPECT_TRUE(f.weights.snapshot()->head.panels == narrow->head.panels);  // versions share them
+  f.base.store_as(DType::kF32);
+  f.change_base();
+  EXPECT_TRUE(f.weights.snapshot()->ends == DType::kF32 && f.weights.snapshot()->embedding.dtype == DType::kF32);
 }
 
 }  // namespace

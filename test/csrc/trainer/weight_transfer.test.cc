@@ -3,6 +3,7 @@
 #include "trainer/weight_transfer.h"
 
 #include <atomic>
+#include <cstring>
 #include <thread>
 
 #include "check.h"
@@ -113,6 +114,36 @@ TEST(receivers_have_the_senders_very_bits) {
       }), "ok");
     }
   }
+}
+
+/// Weights of a version whose embedding and head are in bf16, as those of a frozen base may be.
+std::shared_ptr<model::WeightSnapshot> narrow_ends(uint32_t version) {
+  model::Parameters parameters = weights_of(version);
+  const auto out = model::WeightSnapshot::empty({}, parameters.config(), DType::kF32, kernels::Arithmetic::kF32, Memory::kHost, DType::kBF16);
+  out->repack({}, parameters, version);
+  return out;
+}
+
+TEST(a_receiver_stores_embedding_and_head_as_the_sender_does) {
+  expect_all(three([&](dist::Communicator& group, int rank) {
+    WeightReceiver receiver(test::tiny_config(), kCpu, DType::kF32, nullptr);
+    for (const bool narrow : {true, false, true}) {
+      if (rank == 0) {
+        EXPECT_TRUE(trainer::send_weights(group, {}, narrow ? *narrow_ends(4) : *snapshot_of(4), kSmall).empty());
+        continue;
+      }
+      receiver.receive(group);
+      const auto received = receiver.commit();
+      const auto sent = narrow ? narrow_ends(4) : snapshot_of(4);
+      EXPECT_TRUE(received->ends == sent->ends && bytes(received->head) == bytes(sent->head));
+      for (size_t i = 0; i < 2; ++i) {
+        const TensorView got = received->blocks()[i], want = sent->blocks()[i];
+        EXPECT_TRUE(got.numel() == want.numel());
+      }
+      EXPECT_TRUE(std::memcmp(received->embedding.data, sent->embedding.data, size_t(sent->embedding.numel() * dtype_bytes(sent->embedding.dtype))) == 0);
+    }
+    group.close();
+  }), "ok");
 }
 
 TEST(what_an_engine_holds_does_not_change_while_the_next_version_comes) {
