@@ -7,6 +7,7 @@
 #include "kernels/axpby.h"
 #include "kernels/head_gate.h"
 #include "kernels/rms_norm.h"
+#include "kernels/rounding.h"
 #include "kernels/short_conv.h"
 #include "kernels/swiglu.h"
 
@@ -56,8 +57,23 @@ void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLay
   kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = config.norm_eps, .offset = config.norm_offset});
 }
 
-/// The end of attention or MLP: out += factor * norm(product). `kept` stores the product for the backward, or
-/// is empty.
+/// Norms and rotation of q and k in act.qkv, without a place for keys and values.
+kernels::PrepareHeadsArgs prepared_heads(const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
+                                         const TensorView& rope_table, const LayerActivations& act) {
+  const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
+  return {.qk = head_view(act.qkv, 0, H + K, D),
+          .v = head_view(act.qkv, (H + K) * D, K, D),
+          .q_norm = config.qk_norm_whole ? TensorView{} : weights.q_norm,
+          .k_norm = config.qk_norm_whole ? TensorView{} : weights.k_norm,
+          .eps = config.norm_eps,
+          .positions = positions,
+          .table = rope_table,
+          .norm_offset = config.norm_offset,
+          .interleaved = config.rope.interleaved,
+          .norm_last = config.qk_norm_last};
+}
+
+/// The end of a half: out += factor norm(product). `kept` holds the product for the backward, if it is wanted.
 struct Ending {
   TensorView norm, kept, out;
 };
@@ -117,20 +133,10 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
   const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
   if (config.is_linear(layer)) return linear_attention(stream, config, weights, x, attention.runs(layer), act, scratch.ops);
-  const TensorView v = head_view(act.qkv, (H + K) * D, K, D);
   const kernels::LinearArgs product{
       .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops};
-  const kernels::PrepareHeadsArgs heads{.qk = head_view(act.qkv, 0, H + K, D),
-                                        .v = v,
-                                        .q_norm = config.qk_norm_whole ? TensorView{} : weights.q_norm,
-                                        .k_norm = config.qk_norm_whole ? TensorView{} : weights.k_norm,
-                                        .eps = config.norm_eps,
-                                        .positions = positions,
-                                        .table = rope_table,
-                                        .to = attention.place(layer),
-                                        .norm_offset = config.norm_offset,
-                                        .interleaved = config.rope.interleaved,
-                                        .norm_last = config.qk_norm_last};
+  kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, act);
+  heads.to = attention.place(layer);
   if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention) {
     kernels::linear_heads(stream, {product, heads});
   } else {
@@ -140,8 +146,20 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
     if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
     kernels::prepare_heads(stream, heads);
   }
-  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), v, weights.sinks, act.attn_out, act.lse);
+  attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), heads.v, weights.sinks, act.attn_out, act.lse);
+  if (!act.v.empty()) copy_rows(stream, column_view(act.qkv, (H + K) * D, K * D), act.v);
   if (config.gated_attention) kernels::head_gate(stream, {as_matrix(act.attn_out), act.gates, act.gated});
+}
+
+void restore_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
+                   const TensorView& rope_table, const LayerActivations& act, bool round_keys) {
+  const int64_t raw = config.q_width() + config.kv_width();
+  const kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, act);
+  copy_rows(stream, act.qk_raw, column_view(act.qkv, 0, raw));
+  if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
+  kernels::prepare_heads(stream, heads);
+  if (round_keys) kernels::round_to_bf16(stream, head_view(act.qkv, config.q_width(), config.kv_heads, config.head_dim));
+  copy_rows(stream, act.v, column_view(act.qkv, raw, config.kv_width()));
 }
 
 namespace {

@@ -45,11 +45,14 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
                    const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The first half of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
-/// Reads act.input; writes qkv, qk_raw, gates, attn_out, gated and lse.
+/// The first part of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
+/// Reads act.input; writes qkv, qk_raw, v, gates, attn_out, gated and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
+/// Writes act.qkv again, as layer_attention did, from act.qk_raw and act.v. round_keys: its keys are rounded to bf16.
+void restore_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
+                   const TensorView& rope_table, const LayerActivations& act, bool round_keys);
 /// The second part of layer_forward, which may run on fewer rows: act.middle holds the residual stream that
 /// entered the layer and gets o(act.attn_rows) added (with parallel halves `out` gets it); then gate_up and out as above. An empty `out` is not
 /// computed: only what act keeps.

@@ -82,14 +82,15 @@ class PackedSource final : public AttentionSource {
   bool round_;
 };
 
-/// Allocates views of one layer's activations; `outputs` rows continue after attention. exchange: ranks that
-/// divide the rows, or null. any_mlp: makes them large enough for the MLP and experts of any layer.
+/// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
+/// any_mlp: with room for the MLP and the experts of any layer. shared_qkv: LayerActivations::qkv of all layers, or empty.
 LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
-                            const HeadExchange* exchange = nullptr, bool any_mlp = false) {
+                            const HeadExchange* exchange = nullptr, bool any_mlp = false, const TensorView& shared_qkv = {}) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
   const bool linear = c.is_linear(layer);
   LayerActivations act;
-  act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width()) / share});
+  if (linear || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width()) / share});
+  else act.qkv = shared_qkv, act.v = arena.take_view(type, {rows, c.kv_width()});
   act.attn_out = linear ? arena.take_view(type, {rows, c.delta.value_heads, c.delta.value_dim})
                         : arena.take_view(type, {attended, c.heads / share, c.head_dim});
   if (c.gated_attention && !linear) {
@@ -121,7 +122,13 @@ int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, 
   return bytes(c.qkv_width()) + bytes(c.q_width()) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
 }
 
-/// One layer of each kind (attention, DeltaNet) that the model has: the kinds need different buffers.
+/// Whether layers of attention keep q and k before their norm alone, and share LayerActivations::qkv: norm and rotation cost
+/// little to compute again. divided: ranks divide the rows, and would have to exchange heads again.
+bool shares_heads(const Stream& stream, const ModelConfig& c, bool recompute, bool divided) {
+  return c.qk_norm && !recompute && !divided && !stream.is_cuda();
+}
+
+/// Layers whose buffers differ: one of each kind that there is.
 std::vector<int64_t> kinds_of(const ModelConfig& c) {
   std::vector<int64_t> out{0};
   for (int64_t l = 1; l < c.layers && out.size() == 1; ++l) {
@@ -263,11 +270,13 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
     const int64_t last = c.layers - 1;
     if (R != T && !rows.exchange) saved.shared[c.is_linear(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
   }
+  TensorView qkv;
+  if (shares_heads(stream, c, recompute, rows.exchange != nullptr)) qkv = arena.take_view(type, {T, c.qkv_width()});
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     const int64_t Q = l + 1 < c.layers ? T : R;
     LayerActivations act = recompute ? in_buffers(saved.shared[c.is_linear(l)], x, Q, rows.exchange)
-                                     : take_layer(c, type, l, T, Q, true, arena, rows.exchange);
+                                     : take_layer(c, type, l, T, Q, true, arena, rows.exchange, false, qkv);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
     if (weights.by_layer) weights.by_layer->forward(l);
@@ -306,7 +315,11 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
   // of the rank's rows, or of its heads
   const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;
   const int64_t forward_scratch = (c.adds_apart() ? 2 : 1) * bytes(c.width) + bytes(c.widest_mlp()) + layer_ops_bytes(stream, c, T);
-  // The last layer stores fewer rows of its MLP, but also the gathered rows of its attention.
+  if (shares_heads(stream, c, recompute, divided)) {
+    layers += bytes(c.qkv_width());
+    for (int64_t l = 0; l < c.layers; ++l) layers -= c.is_linear(l) ? 0 : bytes(c.qkv_width()) - bytes(c.kv_width());
+  }
+  // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T, storage))};
 }

@@ -81,6 +81,7 @@ struct LayerActivations {
   // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
   TensorView qkv;
   TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
+  TensorView v;          // [T, KD] where all layers share one qkv, which the backward makes of this and qk_raw again
   TensorView attn_out;   // [T, H, D], or [T, M, Dv]
   TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
   TensorView gated;      // [T, HD] attn_out after the gate, likewise

@@ -62,7 +62,8 @@ struct HalfBackward {
   const std::vector<LayerBlock>& blocks;
   int64_t layer;
   const TensorView& rope_table;
-  kernels::Arithmetic arithmetic;  // of products for gradients of matrices
+  kernels::Arithmetic arithmetic;  // of gradients of matrices
+  bool rounds_keys;                // attention reads keys rounded to bf16
   Arena& ops;  // scratch of the kernels, released after each call
   Scratch scratch;
   TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
@@ -246,6 +247,7 @@ void turn_heads(const Backward& b, const TensorView& qk, bool back) {
 
 /// Computes the gradient of q, k and v before their norms and rotary embedding.
 void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) {
+  if (!act.v.empty()) restore_heads(b.stream, b.config, w, b.rows.positions, b.rope_table, act, b.rounds_keys);
   if (b.config.sinks) b.sinks_gradient(w, act);
   b.attention_gradient(act, dqkv);
   if (b.config.qk_norm_last) {
@@ -376,8 +378,10 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const TransposedLayer transposed = transpose_layer(stream, layer, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
-    Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
-    pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn);
+    Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
+    const TensorView dadded = pass.output_half(weights.layers[i], transposed, act);
+    const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
+    kernels::linear(stream, {.x = dadded, .w = transposed.o, .bias = {}, .y = dattn, .scratch = &arena});
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
