@@ -33,7 +33,7 @@ void embedding(const Stream& stream, const EmbeddingArgs& args) {
 
 void packed_embedding(const Stream& stream, const PackedEmbeddingArgs& args) {
   const int64_t tokens = args.ids.dim(0);
-  if (stream.is_cuda()) fail(Code::kUnsupported, "packed_embedding: on CUDA a packed matrix is a table, which embedding reads.");
+  if (stream.is_cuda()) fail(Code::kUnsupported, "packed_embedding runs on the CPU only; on CUDA a packed matrix is a table: call embedding.");
   if (args.w.arithmetic != Arithmetic::kF32) fail(Code::kShape, "packed_embedding: w is packed for products in bf16; it must be packed for f32.");
   expect_contiguous(args.ids, DType::kI32, {tokens}, "packed_embedding", "ids");
   expect(args.x, DType::kF32, {tokens, args.w.k}, "packed_embedding", "x");

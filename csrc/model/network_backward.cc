@@ -379,9 +379,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     const TransposedLayer transposed = transpose_layer(stream, layer, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
-    const TensorView dadded = pass.output_half(weights.layers[i], transposed, act);
-    const TensorView dattn = gathered ? dattn_rows : pass.scratch.dattn;
-    kernels::linear(stream, {.x = dadded, .w = transposed.o, .bias = {}, .y = dattn, .scratch = &arena});
+    pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn);
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});

@@ -138,8 +138,7 @@ AdapterReceiver::~AdapterReceiver() = default;
 
 bool AdapterReceiver::fits(const Announcement& coming) const {
   const std::string plan = transfer_plan(stream_, model_, storage_, arithmetic_);
-  const bool typed = coming.base_type == uint32_t(DType::kF32) || coming.base_type == uint32_t(DType::kBF16);
-  if (!typed || std::string(coming.magic, 8) != std::string(Announcement{}.magic, 8) || plan != std::string(coming.plan, sizeof(coming.plan))) return false;
+  if (!has_base_type(coming) || std::string(coming.magic, 8) != std::string(Announcement{}.magic, 8) || plan != std::string(coming.plan, sizeof(coming.plan))) return false;
   try {
     return coming.bytes == model::total_elements(model::adapter_specs(model_, adapters_of(coming))) * int64_t(sizeof(float));
   } catch (const Error&) {

@@ -26,14 +26,16 @@ struct Announcement {
   int64_t bytes = 0;
   int64_t bucket_bytes = 0;
   char plan[64] = {};  // a hash of name, shape and offset of every tensor of the model, and of their packing
-  // Of adapters:
+  // Of adapters, except base_type:
   int64_t rank = 0;
   float alpha = 0.0f;
-  uint32_t base_type = 0;  // DType of the base
+  uint32_t base_type = 0;  // DType of the adapters' base; of packs, of embedding and head (WeightSnapshot::ends)
   char base[64] = {};      // BaseSums::id
   char targets[512] = {};  // names, with commas between them
 };
 static_assert(sizeof(Announcement) == 688);
+/// True if base_type is a type in which weights are stored.
+inline bool has_base_type(const Announcement& a) { return a.base_type == uint32_t(DType::kF32) || a.base_type == uint32_t(DType::kBF16); }
 
 /// kNeedsBase: accepted by a receiver that does not have the base of the adapters.
 enum Answer : uint8_t { kAccepted = 0, kOtherPlan = 1, kOldVersion = 2, kDamaged = 3, kNeedsBase = 4 };

@@ -8,22 +8,10 @@
 namespace hone::trainer {
 namespace {
 
-/// The header of a transfer. The plan's hash covers name, shape and offset of every tensor, and their packing.
-struct Announcement {
-  char magic[8] = {'h', 'o', 'n', 'e', ' ', 'w', 't', '3'};
-  uint32_t version = 0;
-  uint32_t bf16_ends = 0;  // 1: embedding and head are stored in bf16 (model::WeightSnapshot::ends)
-  int64_t bytes = 0;
-  int64_t bucket_bytes = 0;
-  char plan[64] = {};
-};
-
-enum Answer : uint8_t { kAccepted = 0, kOtherPlan = 1, kOldVersion = 2, kDamaged = 3 };
-
 Announcement announcement(const Stream& stream, const model::WeightSnapshot& weights, uint32_t version, int64_t bucket_bytes) {
   Announcement out;
   out.version = version;
-  out.bf16_ends = weights.ends == DType::kBF16;
+  out.base_type = uint32_t(weights.ends);
   out.bytes = weights.bytes();
   out.bucket_bytes = bucket_bytes;
   write_field(transfer_plan(stream, weights.config, weights.storage, weights.arithmetic), out.plan, sizeof(out.plan));
@@ -64,7 +52,8 @@ WeightReceiver::WeightReceiver(const model::ModelConfig& config, Stream::Backend
                                kernels::Arithmetic arithmetic)
     : config_(config), device_(device, pool), storage_(storage), arithmetic_(arithmetic), adapted_(device_.stream(), config, storage, arithmetic) {}
 
-/// A snapshot to overwrite: the newest if no engine holds it, else the spare one, or a new one.
+/// Returns a snapshot that may be overwritten: the newest if no engine holds it, else the spare one, or a new
+/// one.
 model::WeightSnapshot& WeightReceiver::writable(DType ends) {
   if (newest_ && newest_.use_count() > 1) std::swap(newest_, spare_);
   if (!newest_ || newest_.use_count() > 1 || newest_->ends != ends) {
@@ -78,9 +67,9 @@ model::WeightSnapshot& WeightReceiver::writable(DType ends) {
 }
 
 bool WeightReceiver::fits(const Announcement& coming) {
-  const bool sized = coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
+  const bool sized = has_base_type(coming) && coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
   if (coming.contents == Contents::kAdapters) return sized && adapted_.fits(coming);
-  const Announcement own = announcement(device_.stream(), writable(), coming.version, coming.bucket_bytes);
+  const Announcement own = announcement(device_.stream(), writable(DType(coming.base_type)), coming.version, coming.bucket_bytes);
   return sized && std::memcmp(&coming, &own, sizeof(own)) == 0;
 }
 
@@ -88,10 +77,11 @@ uint32_t WeightReceiver::receive(dist::Communicator& group) {
   received_.reset();
   Announcement coming;
   announce(group, coming);
-  const Announcement own = announcement(device_.stream(), writable(coming.bf16_ends ? DType::kBF16 : DType::kF32), coming.version, coming.bucket_bytes);
-  const bool same = std::memcmp(&coming, &own, sizeof(own)) == 0 && coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
-  const bool old = committed_ && coming.version < *committed_;
-  const std::vector<int> refused = refusals(answers(group, !same ? kOtherPlan : old ? kOldVersion : kAccepted));
+  are_adapters_ = coming.contents == Contents::kAdapters;
+  const bool same = fits(coming), old = committed_ && coming.version < *committed_;
+  const bool needs_base = same && are_adapters_ && !adapted_.find_base(coming);
+  const std::vector<uint8_t> said = answers(group, !same ? kOtherPlan : old ? kOldVersion : needs_base ? kNeedsBase : kAccepted);
+  const std::vector<int> refused = refusals(said);
   if (!same) fail(Code::kConfig, "receive: what rank 0 sends belongs to another model than this receiver's, or is packed otherwise.");
   if (old) fail(Code::kState, "receive: version %u comes after version %u was committed.", coming.version, *committed_);
   if (!refused.empty()) fail(Code::kAborted, "receive: rank %d refused version %u; nothing was sent.", refused[0], coming.version);

@@ -53,6 +53,7 @@ class WeightReceiver {
   Stream::Backend device() const { return device_.stream().backend; }
 
  private:
+  bool fits(const Announcement& coming);
   model::WeightSnapshot& writable(DType ends);
   void receive_buckets(dist::Communicator& group);
   /// GPU memory through which a bucket passes; empty on the CPU.
