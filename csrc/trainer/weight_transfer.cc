@@ -68,9 +68,10 @@ model::WeightSnapshot& WeightReceiver::writable(DType ends) {
 
 bool WeightReceiver::fits(const Announcement& coming) {
   const bool sized = has_base_type(coming) && coming.bucket_bytes > 0 && coming.bucket_bytes <= kBucketBytes;
-  if (coming.contents == Contents::kAdapters) return sized && adapted_.fits(coming);
+  if (!sized) return false;
+  if (coming.contents == Contents::kAdapters) return adapted_.fits(coming);
   const Announcement own = announcement(device_.stream(), writable(DType(coming.base_type)), coming.version, coming.bucket_bytes);
-  return sized && std::memcmp(&coming, &own, sizeof(own)) == 0;
+  return std::memcmp(&coming, &own, sizeof(own)) == 0;
 }
 
 uint32_t WeightReceiver::receive(dist::Communicator& group) {
