@@ -1,7 +1,7 @@
 // A head that is stored in bf16, which represents its values exactly, against one stored in f32, bit for bit: packed, as the
 // rows of its transpose, and as an embedding.
-// Mutants tried, all killed: the products of bf16 arithmetic, panels of the transpose that keep the last columns of the
-// piece before, a bias or a restart at every piece, a row of the table next to the right one.
+// Mutants tried, all killed: a half panel of zeros at the last columns, a sum that restarts at every piece of the reduction, a
+// bias at every piece.
 #include <numeric>
 
 #include "each_isa.h"
