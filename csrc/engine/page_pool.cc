@@ -8,7 +8,9 @@
 namespace hone::engine {
 
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage) {
-  return 2 * model.attention_layers() * model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage);
+  int64_t width = 0;
+  for (int64_t l = 0; l < model.layers; ++l) width += model.is_linear(l) ? 0 : 2 * model.kv_width(l);
+  return width * page_tokens * dtype_bytes(storage);
 }
 
 PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_tokens, DType storage,
@@ -16,12 +18,14 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
     : stream_(stream),
       total_(pages),
       page_tokens_(page_tokens),
-      layers_(model.attention_layers()),
-      kv_heads_(model.kv_heads),
-      head_dim_(model.head_dim),
       storage_(storage),
-      plane_bytes_(model.kv_heads * page_tokens * model.head_dim * dtype_bytes(storage)),
       references_(static_cast<size_t>(pages), 0) {
+  for (int64_t plane = 0; plane < 2 * model.layers; ++plane) {
+    const int64_t l = plane / 2, bytes = model.kv_width(l) * page_tokens * dtype_bytes(storage);
+    if (model.is_linear(l)) continue;
+    planes_.push_back({model.kv_heads_of(l), model.head_dim_of(l), bytes, page_bytes_});
+    page_bytes_ += bytes;
+  }
   int64_t wanted = 0;
   const bool overflows = __builtin_mul_overflow(page_bytes(), int64_t(pages), &wanted);
   const auto refuse = [&] {
@@ -64,19 +68,21 @@ void PagePool::release(int32_t page) {
 }
 
 void PagePool::copy(int32_t from, int32_t to) {
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane) hone::copy(stream_, at(plane, to), at(plane, from), plane_bytes_);
+  for (const Plane& plane : planes_) hone::copy(stream_, at(plane, to), at(plane, from), plane.bytes);
 }
 
 void PagePool::save(int32_t page, std::byte* out) const {
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, out += plane_bytes_) {
-    hone::copy(stream_, out, at(plane, page), plane_bytes_);
+  for (const Plane& plane : planes_) {
+    hone::copy(stream_, out, at(plane, page), plane.bytes);
+    out += plane.bytes;
   }
   synchronize(stream_);
 }
 
 void PagePool::load(int32_t page, const std::byte* in) {
-  for (int64_t plane = 0; plane < 2 * layers_; ++plane, in += plane_bytes_) {
-    upload(stream_, at(plane, page), in, plane_bytes_);
+  for (const Plane& plane : planes_) {
+    upload(stream_, at(plane, page), in, plane.bytes);
+    in += plane.bytes;
   }
 }
 
@@ -88,12 +94,13 @@ void PagePool::scrub() {
 
 kernels::KvPages PagePool::layer(int64_t layer) const {
   kernels::KvPages pages;
-  const int64_t elements = plane_bytes_ / dtype_bytes(storage_);
-  pages.keys = {at(2 * layer, 0), storage_, {total_, elements}};
-  pages.values = {at(2 * layer + 1, 0), storage_, {total_, elements}};
-  pages.kv_heads = kv_heads_;
+  const Plane &keys = planes_[size_t(2 * layer)], &values = planes_[size_t(2 * layer + 1)];
+  const int64_t elements = keys.bytes / dtype_bytes(storage_);
+  pages.keys = {at(keys, 0), storage_, {total_, elements}};
+  pages.values = {at(values, 0), storage_, {total_, elements}};
+  pages.kv_heads = keys.kv_heads;
   pages.page_tokens = page_tokens_;
-  pages.head_dim = head_dim_;
+  pages.head_dim = keys.head_dim;
   return pages;
 }
 

@@ -45,7 +45,7 @@ class PagePool {
   int32_t references(int32_t page) const { return references_[static_cast<size_t>(page)]; }
 
   /// Bytes of one page over all layers.
-  int64_t page_bytes() const { return layers_ * 2 * plane_bytes_; }
+  int64_t page_bytes() const { return page_bytes_; }
   /// Copy a page bit for bit: to another page, to page_bytes() of host memory, and back.
   void copy(int32_t from, int32_t to);
   void save(int32_t page, std::byte* out) const;
@@ -58,14 +58,18 @@ class PagePool {
   kernels::KvPages layer(int64_t layer) const;
 
  private:
-  std::byte* at(int64_t plane, int32_t page) const { return memory_ + (plane * total_ + page) * plane_bytes_; }
+  /// One layer's keys, or its values: one page of them, and how many bytes of a page come before.
+  struct Plane {
+    int64_t kv_heads, head_dim, bytes, before;
+  };
+  std::byte* at(const Plane& plane, int32_t page) const { return memory_ + plane.before * total_ + page * plane.bytes; }
 
   Stream stream_;
   int32_t total_, page_tokens_;
-  int64_t layers_, kv_heads_, head_dim_;  // layers_: number of attention layers
   DType storage_;
-  int64_t plane_bytes_;  // bytes of one page in one plane
-  std::byte* memory_ = nullptr;  // [2L planes][P][K W D]: keys of layer l are plane 2l, values 2l + 1
+  std::vector<Plane> planes_;  // of layers of attention: keys of layer l are plane 2l, values 2l + 1
+  int64_t page_bytes_ = 0;
+  std::byte* memory_ = nullptr;  // [planes][P][K W D]
   Arena device_;  // owns memory_ on a GPU
   std::vector<int32_t> references_, free_;
 };

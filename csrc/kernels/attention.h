@@ -19,7 +19,7 @@ inline constexpr int64_t kAttentionSplit = 512;
 
 /// out_t = sum_j softmax_j(scale q_t . k_j) v_j over keys j <= t of the same sequence (and j > t - window).
 /// T packed tokens, S sequences, H query heads, K key heads (H % K == 0; query head h reads key head h K /
-/// H), D head dim (at most 256), scale > 0. The order of a row's sums is fixed, so that its bits do not
+/// H), D head dim (at most 512), scale > 0. The order of a row's sums is fixed, so that its bits do not
 /// depend on the packing. On the CPU: dot products ascending in d; probabilities in 16 lanes by key index mod
 /// 16, added by a fixed tree; values ascending in key. On a GPU: dot products and values in steps of 16 (the
 /// tensor core's depth), keys in tiles of 64, probabilities in 4 lanes. act: activation_dtype of the stream.

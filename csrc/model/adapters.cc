@@ -31,14 +31,14 @@ ExpertAdapterSizes sizes_of(const Target& t, const ModelConfig& c, const Adapter
   return {c.experts.count, config.rank, t.n, t.k, c.experts.turned};
 }
 
-void add_attention(const ModelConfig& c, std::vector<Target>& out) {
-  const int64_t q = c.q_width(), made = (c.gated_attention ? 2 : 1) * q, kv = c.kv_width(), C = c.width;
+void add_attention(const ModelConfig& c, int64_t layer, std::vector<Target>& out) {
+  const int64_t q = c.q_width(layer), made = (c.gated_attention ? 2 : 1) * q, kv = c.kv_width(layer), C = c.width;
   if (c.fused_qkv) {
     out.push_back({"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C});
   } else {
     out.push_back({"q_proj", "self_attn", Product::kQkv, 0, made, C});
     out.push_back({"k_proj", "self_attn", Product::kQkv, made, kv, C});
-    out.push_back({"v_proj", "self_attn", Product::kQkv, made + kv, kv, C});
+    if (!c.keys_are_values(layer)) out.push_back({"v_proj", "self_attn", Product::kQkv, made + kv, kv, C});
   }
   out.push_back({layer_names(c).attn_out, "self_attn", Product::kO, 0, C, q});
 }
@@ -71,7 +71,7 @@ std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   const int64_t C = c.width, F = c.mlp_width;
   const LayerNames names = layer_names(c);
   std::vector<Target> out;
-  c.is_linear(layer) ? add_linear_attention(c, out) : add_attention(c, out);
+  c.is_linear(layer) ? add_linear_attention(c, out) : add_attention(c, layer, out);
   if (c.mixes(layer)) add_experts(c, out);
   if (c.mixes()) return out;
   if (c.fused_gate_up) {

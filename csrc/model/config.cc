@@ -42,7 +42,8 @@ bool check_sizes(const ModelConfig& c, Rules& rules) {
   fit = rules.positive("num_hidden_layers", c.layers, kMostLayers) && fit;
   for (const auto& [field, size] : sizes) fit = rules.positive(field, size, kMost) && fit;
   if (!fit) return false;
-  const double width = double(c.width), attention = double(2 * c.heads + 2 * c.kv_heads) * double(c.head_dim);
+  const double head_dim = double(std::max(c.head_dim, c.full_head_dim)), kv_heads = double(std::max(c.kv_heads, c.full_kv_heads));
+  const double width = double(c.width), attention = (2.0 * double(c.heads) + 2.0 * kv_heads) * head_dim;
   const ExpertsConfig& of = c.experts;
   const std::pair<const char*, int64_t> counts[] = {{"num_experts", of.count}, {"moe_intermediate_size", of.width}, {"the shared experts' width", of.shared_width}};
   for (const auto& [field, size] : counts) {
@@ -50,7 +51,7 @@ bool check_sizes(const ModelConfig& c, Rules& rules) {
   }
   const double mlps = double(c.mlp_width) + double(of.shared_width) + double(of.count) * (double(of.width) + 1);
   const double weights = 2 * double(c.vocabulary) * width + double(c.layers) * width * (attention + 3 * mlps);
-  const double angles = double(c.max_positions) * double(c.head_dim);
+  const double angles = double(c.max_positions) * head_dim;
   return rules.require(weights < 0x1p44 && angles < 0x1p44,
                        "model: its sizes make %.3g weights and %.3g rotary angles; neither may reach 2^44.", weights, angles);
 }
@@ -135,6 +136,9 @@ void check_all(const ModelConfig& c, ConfigProblems& problems) {
   if (!check_sizes(c, rules) || !check_linear_layers(c, rules)) return;
   rules.require(c.heads % c.kv_heads == 0, "model: num_attention_heads is %lld; it must be a multiple of num_key_value_heads %lld.",
                 (long long)c.heads, (long long)c.kv_heads);
+  rules.require(c.full_head_dim >= 0 && c.full_head_dim <= (int64_t(1) << 24) && c.full_head_dim % 2 == 0, "model: global_head_dim is %lld; it must be even and positive.", (long long)c.full_head_dim);
+  rules.require(c.full_head_dim <= 0 || (c.full_kv_heads > 0 && c.heads % c.full_kv_heads == 0), "model: num_attention_heads is %lld; it must be a multiple of num_global_key_value_heads %lld.",
+                (long long)c.heads, (long long)c.full_kv_heads);
   rules.require(c.head_dim % 2 == 0, "model: head_dim is %lld; rotary embedding needs an even one.", (long long)c.head_dim);
   rules.require(c.norm_eps >= std::numeric_limits<float>::min() && c.norm_eps <= 1.0f,
                 "model: rms_norm_eps is %g; it must be a normal float above 0, at most 1.", double(c.norm_eps));
@@ -153,7 +157,10 @@ bool all_read(const ConfigProblems& problems) {
 
 }  // namespace
 
-int64_t ModelConfig::rotary_dim() const { return int64_t(double(head_dim) * rope.partial); }
+int64_t ModelConfig::rotary_dim() const {
+  const int64_t dim = full_head_dim > 0 ? full_head_dim : head_dim;
+  return rope.kind == RopeConfig::Kind::kProportional ? dim : int64_t(double(dim) * rope.partial);
+}
 
 int64_t ModelConfig::attention_layers() const { return layers - std::count(linear_layers.begin(), linear_layers.end(), true); }
 
@@ -163,7 +170,8 @@ int64_t ModelConfig::index_in_kind(int64_t layer) const {
 }
 
 int64_t ModelConfig::in_width(int64_t layer) const {
-  return is_linear(layer) ? delta.inputs() : qkv_width() + (gated_attention ? q_width() : 0);
+  if (is_linear(layer)) return delta.inputs();
+  return qkv_width(layer) + (gated_attention ? q_width() : 0) - (keys_are_values(layer) ? kv_width(layer) : 0);
 }
 
 bool ModelConfig::mixes_in_part() const {

@@ -12,7 +12,7 @@ namespace hone::model {
 
 /// How rotary angles are scaled for long contexts. Table building: model/rope_table.h.
 struct RopeConfig {
-  enum class Kind { kDefault, kLinear, kLlama3, kYarn, kLongrope } kind = Kind::kDefault;
+  enum class Kind { kDefault, kLinear, kLlama3, kYarn, kLongrope, kProportional } kind = Kind::kDefault;
   double theta = 10000.0;
   double factor = 1.0;
   double low_freq_factor = 1.0, high_freq_factor = 4.0;          // llama3
@@ -26,7 +26,7 @@ struct RopeConfig {
   bool extended = false;                              // longrope: whether the long factors are used
   // ministral3: queries are scaled by a factor that grows with ln(position) beyond original_max_positions
   double query_beta = 0.0;
-  double partial = 1.0;  // fraction of a head's dimensions, the first ones, that are rotated
+  double partial = 1.0;  // fraction of a head's dimensions, the first ones, that are rotated; proportional: of its pairs, spread as if all were
   bool interleaved = false;  // rotated pairs are neighbours (2i, 2i + 1) instead of (i, i + N/2)
 };
 
@@ -75,6 +75,8 @@ struct ModelConfig {
   bool parallel = false;       // attention and MLP read one norm of the layer's input, and their sum is added to it
   float norm_offset = 0.0f;    // norms multiply by weight + offset
   bool norm_centered = false;  // norms of the residual stream subtract the mean first: LayerNorm without a bias
+  bool value_norm = false;     // an RMS norm of v per head, without a weight
+  bool layer_scalars = false;  // a number per layer, which is not trained, multiplies what leaves it
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
   enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;  // of a layer's tensors in files
@@ -88,6 +90,8 @@ struct ModelConfig {
   std::vector<bool> sliding_layers;   // per layer, whether it has the window; empty: all layers have it
   // rope theta, without scaling, of layers with the window; 0: rope_theta applies to all layers
   double sliding_theta = 0.0;
+  int64_t full_head_dim = 0, full_kv_heads = 0;  // of heads in layers without a window; 0: as in all layers
+  bool full_keys_as_values = false;   // in layers without a window v is k as projected, and files have no v_proj
   std::vector<bool> rotated_layers;   // per layer, whether it has rotary embedding; empty: all layers have it
   ExpertsConfig experts;
   // layers that files have after the last one, for predicting several tokens ahead; not loaded
@@ -101,12 +105,27 @@ struct ModelConfig {
   // q_proj also outputs a gate per head element; the head's output is multiplied by sigmoid(gate)
   bool gated_attention = false;
 
+  /// Whether a layer's heads differ from those that head_dim and kv_heads describe.
+  bool has_full_heads(int64_t layer) const { return full_head_dim > 0 && !slides(layer); }
+  bool keys_are_values(int64_t layer) const { return full_keys_as_values && !slides(layer); }
+  int64_t head_dim_of(int64_t layer) const { return has_full_heads(layer) ? full_head_dim : head_dim; }
+  int64_t kv_heads_of(int64_t layer) const { return has_full_heads(layer) ? full_kv_heads : kv_heads; }
+  int64_t q_width(int64_t layer) const { return heads * head_dim_of(layer); }
+  int64_t kv_width(int64_t layer) const { return kv_heads_of(layer) * head_dim_of(layer); }
+  int64_t qkv_width(int64_t layer) const { return q_width(layer) + 2 * kv_width(layer); }
+  /// Columns of q, k and, where it has a norm, v, which are kept as they were before norms.
+  int64_t raw_width(int64_t layer) const { return q_width(layer) + (value_norm ? 2 : 1) * kv_width(layer); }
   int64_t q_width() const { return heads * head_dim; }
   int64_t kv_width() const { return kv_heads * head_dim; }
   int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
+  /// Width of the rotary table; sliding_rotary_dim: of the table of layers with a theta of their own.
   int64_t rotary_dim() const;
+  int64_t sliding_rotary_dim() const { return full_head_dim > 0 ? head_dim : rotary_dim(); }
   bool is_hybrid() const { return !linear_layers.empty(); }
   bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
+  /// 0 or 1: layers of one kind have buffers of the same sizes.
+  int kind(int64_t layer) const { return is_linear(layer) || has_full_heads(layer); }
+  bool has_kinds() const { return is_hybrid() || full_head_dim > 0; }
   /// Number of layers with attention, which have keys and values.
   int64_t attention_layers() const;
   /// f32 numbers in the recurrent states of one sequence, of all layers without attention.
@@ -115,9 +134,11 @@ struct ModelConfig {
   int64_t index_in_kind(int64_t layer) const;
   /// Rows of a layer's first matrix: the outputs q, k, v and any others of the layer's kind.
   int64_t in_width(int64_t layer) const;
-  int64_t mixed_width(int64_t layer) const { return is_linear(layer) ? delta.values() : q_width(); }
-  int64_t q_norm_width() const { return qk_norm_whole ? q_width() : head_dim; }
-  int64_t k_norm_width() const { return qk_norm_whole ? kv_width() : head_dim; }
+  /// Columns of q, k and v and what else a layer's kind has, whose gradients the backward holds: in_width, and v where v is k.
+  int64_t made_width(int64_t layer) const { return in_width(layer) + (keys_are_values(layer) ? kv_width(layer) : 0); }
+  int64_t mixed_width(int64_t layer) const { return is_linear(layer) ? delta.values() : q_width(layer); }
+  int64_t q_norm_width(int64_t layer) const { return qk_norm_whole ? q_width() : head_dim_of(layer); }
+  int64_t k_norm_width(int64_t layer) const { return qk_norm_whole ? kv_width() : head_dim_of(layer); }
   bool norms_before() const { return norms != Norms::kAfter; }
   /// Whether the MLP's input has a norm of its own.
   bool norms_mlp() const { return norms_before() && !parallel; }

@@ -21,9 +21,15 @@ TensorView head_view(const TensorView& matrix, int64_t first, int64_t count, int
 
 std::vector<int64_t> qkv_widths(const ModelConfig& c) { return {c.q_width(), c.kv_width(), c.kv_width()}; }
 
-HeadViews heads_of(const ModelConfig& c, const TensorView& qkv, int64_t share) {
-  const int64_t H = c.heads / share, K = c.kv_heads / share, D = c.head_dim;
+HeadViews heads_of(const ModelConfig& c, int64_t layer, const TensorView& qkv, int64_t share) {
+  const int64_t H = c.heads / share, K = c.kv_heads_of(layer) / share, D = c.head_dim_of(layer);
   return {head_view(qkv, 0, H, D), head_view(qkv, H * D, K, D), head_view(qkv, (H + K) * D, K, D)};
+}
+
+TensorView ones(Arena& arena, int64_t n) {
+  const TensorView view = arena.take_view(DType::kF32, {n});
+  std::fill_n(view.as<float>(), n, 1.0f);
+  return view;
 }
 
 TensorView as_matrix(const TensorView& heads) { return {heads.data, heads.dtype, {heads.dim(0), heads.dim(1) * heads.dim(2)}}; }
@@ -57,10 +63,17 @@ void norm_whole(const Stream& stream, const ModelConfig& config, const PackedLay
   kernels::rms_norm(stream, {.x = k, .weight = weights.k_norm, .y = k, .eps = config.norm_eps, .offset = config.norm_offset});
 }
 
+/// Norms every head of v by itself; before that v may be a copy of k.
+void norm_values(const Stream& stream, const ModelConfig& config, const TensorView& v, Arena* ops) {
+  const int64_t mark = ops->mark();
+  kernels::rms_norm(stream, {.x = v, .weight = ones(*ops, v.dim(2)), .y = v, .eps = config.norm_eps});
+  ops->release(mark);
+}
+
 /// Norms and rotation of q and k in act.qkv, without a place for keys and values.
 kernels::PrepareHeadsArgs prepared_heads(const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
-                                         const TensorView& rope_table, const LayerActivations& act) {
-  const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
+                                         const TensorView& rope_table, int64_t layer, const LayerActivations& act) {
+  const int64_t H = config.heads, K = config.kv_heads_of(layer), D = config.head_dim_of(layer);
   return {.qk = head_view(act.qkv, 0, H + K, D),
           .v = head_view(act.qkv, (H + K) * D, K, D),
           .q_norm = config.qk_norm_whole ? TensorView{} : weights.q_norm,
@@ -130,19 +143,21 @@ TensorView LayerActivations::mixed() const { return gated.empty() ? as_matrix(at
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch) {
-  const int64_t H = config.heads, K = config.kv_heads, D = config.head_dim;
+  const int64_t H = config.heads, K = config.kv_heads_of(layer), D = config.head_dim_of(layer);
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
   if (config.is_linear(layer)) return linear_attention(stream, config, weights, x, attention.runs(layer), act, scratch.ops);
   const kernels::LinearArgs product{
-      .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = act.qkv, .scratch = scratch.ops};
-  kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, act);
+      .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = column_view(act.qkv, 0, (H + K + (config.keys_are_values(layer) ? 0 : K)) * D), .scratch = scratch.ops};
+  kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, layer, act);
   heads.to = attention.place(layer);
-  if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention) {
+  if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention && !config.value_norm) {
     kernels::linear_heads(stream, {product, heads});
   } else {
     if (config.gated_attention) project_gated(stream, config, weights, x, act, scratch.ops);
     else kernels::linear(stream, product);
-    if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, (H + K) * D), act.qk_raw);
+    if (config.keys_are_values(layer)) copy_rows(stream, column_view(act.qkv, H * D, K * D), column_view(act.qkv, (H + K) * D, K * D));
+    if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, config.raw_width(layer)), act.qk_raw);
+    if (config.value_norm) norm_values(stream, config, heads.v, scratch.ops);
     if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
     kernels::prepare_heads(stream, heads);
   }
@@ -154,7 +169,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 void restore_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
                    const TensorView& rope_table, const LayerActivations& act, bool round_keys) {
   const int64_t raw = config.q_width() + config.kv_width();
-  const kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, act);
+  const kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, 0, act);
   copy_rows(stream, act.qk_raw, column_view(act.qkv, 0, raw));
   if (config.qk_norm_whole) norm_whole(stream, config, weights, act.qkv);
   kernels::prepare_heads(stream, heads);
@@ -223,6 +238,7 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
   copy_rows(stream, act.middle, out);
   layer_products(stream, config, weights, act, scratch, product_of(config, ending, scratch), !apart);
   add_half(stream, config, ending, scratch);
+  if (!weights.scalar.empty()) kernels::axpby(stream, {.x = out, .a = *weights.scalar.as<float>(), .y = out});
 }
 
 void layer_forward(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
@@ -249,7 +265,8 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
     most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
   };
   product(2 * F, c.width), product(c.width, F);
-  for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
+  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
+  if (c.value_norm) most = std::max(most, 2 * Arena::view_bytes(DType::kF32, std::max(c.head_dim, c.full_head_dim)));
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(c, rows));
   if (!c.is_hybrid()) return most;

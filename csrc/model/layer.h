@@ -14,7 +14,9 @@ struct HeadViews {
 };
 /// Numbers of columns of q, of k and of v in a layer's qkv matrix.
 std::vector<int64_t> qkv_widths(const ModelConfig& config);
-HeadViews heads_of(const ModelConfig& config, const TensorView& qkv, int64_t share = 1);
+HeadViews heads_of(const ModelConfig& config, int64_t layer, const TensorView& qkv, int64_t share = 1);
+/// n ones, in memory of the arena.
+TensorView ones(Arena& arena, int64_t n);
 /// Views contiguous [R, H, D] as [R, H D].
 TensorView as_matrix(const TensorView& heads);
 /// Columns [first, first + count) of a matrix, as [R, count] strided rows.

@@ -55,7 +55,7 @@ class PackedSource final : public AttentionSource {
     }
     if (!rows_.exchange) return attend_rows(stream, layer, {q, k, v}, sinks, out, lse);
     rows_.exchange->to_heads(stream, own_.qkv, qkv_widths(config_), kept_.qkv);
-    attend_rows(stream, layer, heads_of(config_, kept_.qkv, rows_.exchange->ranks()), {}, kept_.attn_out, lse);  // models with sinks have no such ranks: trainer/memory.h
+    attend_rows(stream, layer, heads_of(config_, layer, kept_.qkv, rows_.exchange->ranks()), {}, kept_.attn_out, lse);  // models with sinks have no such ranks: trainer/memory.h
     rows_.exchange->to_rows(stream, as_matrix(kept_.attn_out), {config_.q_width()}, as_matrix(own_.attn_out));
   }
   kernels::DeltaRuns runs(int64_t) override { return {rows_.cu_seqlens, nullptr}; }
@@ -89,10 +89,10 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
   const bool linear = c.is_linear(layer);
   LayerActivations act;
-  if (linear || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width()) / share});
+  if (linear || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width(layer)) / share});
   else act.qkv = shared_qkv, act.v = arena.take_view(type, {rows, c.kv_width()});
   act.attn_out = linear ? arena.take_view(type, {rows, c.delta.value_heads, c.delta.value_dim})
-                        : arena.take_view(type, {attended, c.heads / share, c.head_dim});
+                        : arena.take_view(type, {attended, c.heads / share, c.head_dim_of(layer)});
   if (c.gated_attention && !linear) {
     act.gates = arena.take_view(type, {rows, c.q_width()});
     act.gated = arena.take_view(type, {rows, c.q_width()});
@@ -109,7 +109,7 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
     act.attn_added = arena.take_view(type, {outputs, c.width});
     act.mlp_added = arena.take_view(type, {outputs, c.width});
   }
-  if (c.qk_norm && !linear) act.qk_raw = arena.take_view(type, {rows, c.q_width() + c.kv_width()});
+  if (c.qk_norm && !linear) act.qk_raw = arena.take_view(type, {rows, c.raw_width(layer)});
   return act;
 }
 
@@ -118,21 +118,21 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
 int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, int64_t rows, bool training) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
   if (c.is_linear(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
-  const int64_t kept = training ? Arena::view_bytes(DType::kF32, rows * c.heads) + (c.qk_norm ? bytes(c.q_width() + c.kv_width()) : 0) : 0;
-  return bytes(c.qkv_width()) + bytes(c.q_width()) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
+  const int64_t kept = training ? Arena::view_bytes(DType::kF32, rows * c.heads) + (c.qk_norm ? bytes(c.raw_width(layer)) : 0) : 0;
+  return bytes(c.qkv_width(layer)) + bytes(c.q_width(layer)) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
 }
 
 /// Whether layers of attention keep q and k before their norm alone, and share LayerActivations::qkv: norm and rotation cost
-/// little to compute again. divided: ranks divide the rows, and would have to exchange heads again.
+/// little to compute again. Not with heads of two sizes, or where v has a norm. divided: ranks divide the rows, and would have to exchange heads again.
 bool shares_heads(const Stream& stream, const ModelConfig& c, bool recompute, bool divided) {
-  return c.qk_norm && !recompute && !divided && !stream.is_cuda();
+  return c.qk_norm && c.full_head_dim == 0 && !c.value_norm && !recompute && !divided && !stream.is_cuda();
 }
 
 /// Layers whose buffers differ: one of each kind that there is.
 std::vector<int64_t> kinds_of(const ModelConfig& c) {
   std::vector<int64_t> out{0};
   for (int64_t l = 1; l < c.layers && out.size() == 1; ++l) {
-    if (c.is_linear(l) != c.is_linear(0)) out.push_back(l);
+    if (c.kind(l) != c.kind(0)) out.push_back(l);
   }
   return out;
 }
@@ -206,7 +206,7 @@ void check_for_gpu(const ModelConfig& c) {
   const std::pair<const char*, bool> parts[] = {
       {"a mixture of experts", c.mixes()}, {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
       {"layers of gated DeltaNet or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
-      {"norms of rotated queries and keys", c.qk_norm_last}};
+      {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
   }
@@ -266,16 +266,16 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   embed(stream, weights, rows.ids, x);
   saved.recompute = recompute;
   if (recompute) {
-    for (const int64_t l : kinds_of(c)) saved.shared[c.is_linear(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange, true);
+    for (const int64_t l : kinds_of(c)) saved.shared[c.kind(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange, true);
     const int64_t last = c.layers - 1;
-    if (R != T && !rows.exchange) saved.shared[c.is_linear(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
+    if (R != T && !rows.exchange) saved.shared[c.kind(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
   }
   TensorView qkv;
   if (shares_heads(stream, c, recompute, rows.exchange != nullptr)) qkv = arena.take_view(type, {T, c.qkv_width()});
   saved.layers.reserve(size_t(c.layers));
   for (int64_t l = 0; l < c.layers; ++l) {
     const int64_t Q = l + 1 < c.layers ? T : R;
-    LayerActivations act = recompute ? in_buffers(saved.shared[c.is_linear(l)], x, Q, rows.exchange)
+    LayerActivations act = recompute ? in_buffers(saved.shared[c.kind(l)], x, Q, rows.exchange)
                                      : take_layer(c, type, l, T, Q, true, arena, rows.exchange, false, qkv);
     act.input = x;
     x = arena.take_view(type, {Q, c.width});
@@ -322,6 +322,37 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
   return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T, storage))};
+}
+
+int64_t unused_gradient_width(const ModelConfig& c) {
+  return std::max({c.width, c.q_width(), c.full_head_dim, c.delta.channels() * c.delta.taps, c.delta.value_heads, c.delta.value_dim});
+}
+
+TensorView Gradients::head() const {
+  if (window) return window->head();
+  return parameters ? parameters->head() : TensorView{};
+}
+
+TensorView Gradients::embedding() const { return window ? window->embedding() : parameters->embedding(); }
+
+TensorView Gradients::final_norm() const {
+  if (window) return window->final_norm();
+  if (parameters) return parameters->final_norm();
+  return f32(unused.as<float>(), {adapters->block().config().width});
+}
+
+LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
+  if (window) return window->layer(i);
+  if (parameters) return parameters->layer(i);
+  const auto first = [&](int64_t n) { return f32(unused.as<float>(), {n}); };
+  LayerViews out;
+  out.attn_norm = out.attn_after = out.mlp_norm = out.mlp_after = first(c.width);
+  out.q_norm = first(c.q_norm_width(i)), out.k_norm = first(c.k_norm_width(i));
+  if (!c.is_linear(i)) return out;
+  const kernels::DeltaSizes& s = c.delta;
+  out.delta.conv = f32(unused.as<float>(), {s.channels(), s.taps});
+  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.value_dim)};
+  return out;
 }
 
 }  // namespace hone::model

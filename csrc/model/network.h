@@ -80,7 +80,7 @@ struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
   // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
   TensorView qkv;
-  TensorView qk_raw;     // [T, (H+K)D] before q/k norm; only when qk_norm
+  TensorView qk_raw;     // [T, raw_width] before q/k norm, and v before its own; only when qk_norm
   TensorView v;          // [T, KD] where all layers share one qkv, which the backward makes of this and qk_raw again
   TensorView attn_out;   // [T, H, D], or [T, M, Dv]
   TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
@@ -100,7 +100,7 @@ struct Activations {
   // layers store only `input`, and `shared` has the other activations of one layer at a time
   bool recompute = false;
   std::vector<LayerActivations> layers;
-  // buffers of T rows for one layer of attention and one of DeltaNet; attn_rows belongs to the last layer,
+  // buffers of T rows for one layer of each kind (ModelConfig::kind); attn_rows belongs to the last layer,
   // where R < T
   LayerActivations shared[2];
   TensorView last;    // [R, C] residual stream leaving the last layer

@@ -24,7 +24,7 @@ struct Scratch {
   TensorView mlp;      // [Q, F] swiglu output, recomputed; like dmlp, F of the widest MLP
   TensorView dmlp;     // [Q, F]
   TensorView dattn;    // [T, mixed_width]
-  TensorView dqkv;     // [T, in_width]
+  TensorView dqkv;     // [T, made_width]
 };
 
 /// The MLP and the attention half never need their wide buffers at the same time, so these share memory.
@@ -40,7 +40,7 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T,
   const int64_t end = arena.mark();  // later buffers must not overlap these
   arena.release(mark);
   s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
-  s.dqkv = arena.take_view(type, {T, c.in_width(layer)});
+  s.dqkv = arena.take_view(type, {T, c.made_width(layer)});
   if (arena.mark() < end) arena.take(end - arena.mark());
   return s;
 }
@@ -192,14 +192,14 @@ struct Backward : HalfBackward {
     ops.release(mark);
   }
   void attention_gradient(const LayerActivations& act, const TensorView& dout, const TensorView& dqkv, int64_t share) const {
-    const HeadViews of = heads_of(config, act.qkv, share), d = heads_of(config, dqkv, share);
+    const HeadViews of = heads_of(config, layer, act.qkv, share), d = heads_of(config, layer, dqkv, share);
     kernels::attention_packed_grad(stream, {.q = of.q,
                                             .k = of.k,
                                             .v = of.v,
                                             .cu_seqlens = rows.cu_seqlens,
                                             .out = act.attn_out,
                                             .lse = act.lse,
-                                            .dout = {dout.data, dout.dtype, {dout.dim(0), of.q.dim(1), config.head_dim}},
+                                            .dout = {dout.data, dout.dtype, {dout.dim(0), of.q.dim(1), config.head_dim_of(layer)}},
                                             .dq = d.q,
                                             .dk = d.k,
                                             .dv = d.v,
@@ -220,7 +220,7 @@ struct Backward : HalfBackward {
   }
 
   void norm_heads_backward(const PackedLayer& w, const LayerActivations& act, const TensorView& dqkv) const {
-    const int64_t D = config.head_dim, q_width = config.q_width(), kv_width = config.kv_width();
+    const int64_t D = config.head_dim_of(layer), q_width = config.q_width(layer), kv_width = config.kv_width(layer);
     if (config.qk_norm_whole) {
       const TensorView dq = column_view(dqkv, 0, q_width), dk = column_view(dqkv, q_width, kv_width);
       norm_backward({.x = column_view(act.qk_raw, 0, q_width), .weight = w.q_norm, .dy = dq, .dx = dq, .dweight = {}}, &LayerViews::q_norm);
@@ -235,13 +235,21 @@ struct Backward : HalfBackward {
       }
     };
     half(0, config.heads, w.q_norm, &LayerViews::q_norm);
-    half(q_width, config.kv_heads, w.k_norm, &LayerViews::k_norm);
+    half(q_width, config.kv_heads_of(layer), w.k_norm, &LayerViews::k_norm);
+  }
+  /// The gradient of v before its norms, which have no weight; added to that of k where v is k.
+  void values_backward(const LayerActivations& act, const TensorView& dqkv) const {
+    const int64_t mark = ops.mark(), K = config.kv_heads_of(layer), D = config.head_dim_of(layer), first = config.q_width(layer) + K * D;
+    const TensorView d = head_view(dqkv, first, K, D), weight = ones(ops, D);
+    kernels::rms_norm_grad(stream, {.x = head_view(act.qk_raw, first, K, D), .weight = weight, .dy = d, .dx = d, .dweight = ones(ops, D), .eps = config.norm_eps});
+    if (config.keys_are_values(layer)) kernels::axpby(stream, {.x = column_view(dqkv, first, K * D), .a = 1.0f, .y = column_view(dqkv, first - K * D, K * D), .b = 1.0f});
+    ops.release(mark);
   }
 };
 
 /// Applies rotary embedding to q and k of a matrix, or (back) its inverse.
 void turn_heads(const Backward& b, const TensorView& qk, bool back) {
-  const TensorView heads = head_view(qk, 0, b.config.heads + b.config.kv_heads, b.config.head_dim);
+  const TensorView heads = head_view(qk, 0, b.config.heads + b.config.kv_heads_of(b.layer), b.config.head_dim_of(b.layer));
   kernels::rope(b.stream, {.x = heads, .positions = b.rows.positions, .table = b.rope_table, .inverse = back, .interleaved = b.config.rope.interleaved});
 }
 
@@ -256,6 +264,7 @@ void heads_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
   }
   turn_heads(b, dqkv, true);
   if (b.config.qk_norm && !b.config.qk_norm_last) b.norm_heads_backward(w, act, dqkv);
+  if (b.config.value_norm) b.values_backward(act, dqkv);
 }
 
 /// heads_gradient with output gates: splits heads and gates, then joins their gradients in scratch.dqkv.
@@ -291,8 +300,9 @@ void attention_half(const Backward& b, const PackedLayer& w, const TransposedLay
   else if (b.config.gated_attention) gated_heads_gradient(b, w, act);
   else heads_gradient(b, w, act, b.scratch.dqkv);
   const TensorView& x = b.entering(act.input, w.attn_norm);
-  b.weight_gradient(Product::kQkv, b.scratch.dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
-  kernels::linear(b.stream, {.x = b.scratch.dqkv, .w = wt.qkv, .bias = {}, .y = b.dentering(), .accumulate = !b.config.norms_before(), .scratch = &b.ops});
+  const TensorView dqkv = column_view(b.scratch.dqkv, 0, b.config.in_width(b.layer));
+  b.weight_gradient(Product::kQkv, dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
+  kernels::linear(b.stream, {.x = dqkv, .w = wt.qkv, .bias = {}, .y = b.dentering(), .accumulate = !b.config.norms_before(), .scratch = &b.ops});
   b.leave(act.input, w.attn_norm, &LayerViews::attn_norm);
 }
 
@@ -308,42 +318,11 @@ std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& g
   return {{{{0, rows.ids.dim(0)}, {0, rows.outputs()}}, grads}};
 }
 
-int64_t unused_gradient_width(const ModelConfig& c) {
-  return std::max({c.width, c.q_width(), c.delta.channels() * c.delta.taps, c.delta.value_heads, c.delta.value_dim});
-}
-
-TensorView Gradients::head() const {
-  if (window) return window->head();
-  return parameters ? parameters->head() : TensorView{};
-}
-
-TensorView Gradients::embedding() const { return window ? window->embedding() : parameters->embedding(); }
-
-TensorView Gradients::final_norm() const {
-  if (window) return window->final_norm();
-  if (parameters) return parameters->final_norm();
-  return f32(unused.as<float>(), {adapters->block().config().width});
-}
-
-LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
-  if (window) return window->layer(i);
-  if (parameters) return parameters->layer(i);
-  const auto first = [&](int64_t n) { return f32(unused.as<float>(), {n}); };
-  LayerViews out;
-  out.attn_norm = out.attn_after = out.mlp_norm = out.mlp_after = first(c.width);
-  out.q_norm = first(c.q_norm_width()), out.k_norm = first(c.k_norm_width());
-  if (!c.is_linear(i)) return out;
-  const kernels::DeltaSizes& s = c.delta;
-  out.delta.conv = f32(unused.as<float>(), {s.channels(), s.taps});
-  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.value_dim)};
-  return out;
-}
-
 int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
   // Two more buffers for the last layer: dattn of the loss rows, and dx of all rows.
   int64_t mixing = 0;
-  for (int64_t l = 0; l < (c.is_hybrid() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.in_width(l)));
+  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.made_width(l)));
   return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
          std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(c, tokens),
@@ -375,10 +354,12 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     const PackedLayer& layer = weights.layers[size_t(l)];
     const bool gathered = l == c.layers - 1 && R != T;
     if (weights.by_layer) weights.by_layer->backward(l);
+    const TensorView& out = gathered ? dhidden : dx;
+    if (!layer.scalar.empty()) kernels::axpby(stream, {.x = out, .a = *layer.scalar.as<float>(), .y = out});
     const LayerActivations act = layer_activations(stream, weights, rows, l, saved, arena);
     const TransposedLayer transposed = transpose_layer(stream, layer, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
-    Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), gathered ? dhidden : dx, gathered}};
+    Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), out, gathered}};
     pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn);
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});

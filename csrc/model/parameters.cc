@@ -12,6 +12,7 @@ namespace hone::model {
 namespace {
 
 constexpr const char* kCorrection = "e_score_correction_bias";
+constexpr const char* kScalar = "layer_scalar";
 
 class Layout {
  public:
@@ -27,14 +28,14 @@ class Layout {
   int64_t offset_ = 0;
 };
 
-void add_projections(Layout& out, const ModelConfig& c, const std::string& attention) {
+void add_projections(Layout& out, const ModelConfig& c, int64_t index, const std::string& attention) {
   out.align();
   if (c.fused_qkv) {
     out.add(attention + "qkv_proj.weight", {c.qkv_width(), c.width}, true);
   } else {
-    out.add(attention + "q_proj.weight", {(c.gated_attention ? 2 : 1) * c.q_width(), c.width}, true);
-    out.add(attention + "k_proj.weight", {c.kv_width(), c.width}, true);
-    out.add(attention + "v_proj.weight", {c.kv_width(), c.width}, true);
+    out.add(attention + "q_proj.weight", {(c.gated_attention ? 2 : 1) * c.q_width(index), c.width}, true);
+    out.add(attention + "k_proj.weight", {c.kv_width(index), c.width}, true);
+    if (!c.keys_are_values(index)) out.add(attention + "v_proj.weight", {c.kv_width(index), c.width}, true);
   }
   if (c.qkv_bias) {
     out.align();
@@ -45,9 +46,9 @@ void add_projections(Layout& out, const ModelConfig& c, const std::string& atten
   if (c.qk_norm) {
     out.align();
     const LayerNames names = layer_names(c);
-    out.add(attention + names.q_norm + ".weight", {c.q_norm_width()});
+    out.add(attention + names.q_norm + ".weight", {c.q_norm_width(index)});
     out.align();
-    out.add(attention + names.k_norm + ".weight", {c.k_norm_width()});
+    out.add(attention + names.k_norm + ".weight", {c.k_norm_width(index)});
   }
 }
 
@@ -86,12 +87,12 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
   out.add(prefix + "out_proj.weight", {c.width, s.values()}, true);
 }
 
-void add_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
-  add_projections(out, c, layer + "self_attn.");
+void add_attention(Layout& out, const ModelConfig& c, int64_t index, const std::string& layer) {
+  add_projections(out, c, index, layer + "self_attn.");
   out.align();
   if (c.sinks) out.add(layer + "self_attn.sinks", {c.heads});
   out.align();
-  out.add(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width()}, true);
+  out.add(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width(index)}, true);
   out.align();
   if (c.o_bias) out.add(layer + "self_attn.o_proj.bias", {c.width});
 }
@@ -154,12 +155,14 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
     out.add(layer + name + ".weight", {c.width});
   };
   norm(names.attn_before);
-  c.is_linear(index) ? add_linear_attention(out, c, layer) : add_attention(out, c, layer);
+  c.is_linear(index) ? add_linear_attention(out, c, layer) : add_attention(out, c, index, layer);
   norm(names.attn_after);
   norm(names.mlp_before);
   add_mlp(out, c, names, layer + (c.mixes(index) ? names.shared : names.mlp) + ".", c.mlp_width_of(index));
   if (c.mixes(index)) add_experts(out, c, names, layer + names.sparse + ".");
   norm(names.mlp_after);
+  out.align();
+  if (c.layer_scalars) out.add(layer + kScalar, {1});
 }
 
 bool ends_with(const std::string& text, const char* tail) {
@@ -255,7 +258,7 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   return specs;
 }
 
-bool is_frozen(const TensorSpec& spec) { return ends_with(spec.name, kCorrection); }
+bool is_frozen(const TensorSpec& spec) { return ends_with(spec.name, kCorrection) || ends_with(spec.name, kScalar); }
 
 bool is_decayed(const TensorSpec& spec) {
   const size_t rank = spec.shape.size();
@@ -269,7 +272,7 @@ int64_t parameter_bytes(const ModelConfig& config, DType dtype) {
 LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>& move) const {
   LayerViews out = *this;
   for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.sinks, &out.o, &out.o_bias, &out.attn_after,
-                           &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.delta.conv, &out.delta.decay, &out.delta.dt,
+                           &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.scalar, &out.delta.conv, &out.delta.decay, &out.delta.dt,
                            &out.delta.norm, &out.router, &out.shared_gate, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
                            &out.experts_down, &out.experts_down_bias}) {
     if (!view->empty()) *view = move(*view);
@@ -298,7 +301,7 @@ void Parameters::find_layers() {
     v.attn_norm = vector(c.norms_before(), c.width);
     const bool linear = c.is_linear(i);
     const bool convolution = linear && c.delta.is_convolution();
-    v.qkv = typed(next(convolution ? 1 : linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : 3), {c.in_width(i), c.width});
+    v.qkv = typed(next(convolution ? 1 : linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : c.keys_are_values(i) ? 2 : 3), {c.in_width(i), c.width});
     if (linear) v.delta.conv = typed(next(), {c.delta.channels(), c.delta.taps});
     if (linear && !convolution) {
       v.delta.decay = typed(next(), {c.delta.value_heads});
@@ -306,8 +309,8 @@ void Parameters::find_layers() {
       v.delta.norm = typed(next(), {c.delta.value_dim});
     } else if (!linear) {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
-      v.q_norm = vector(c.qk_norm, c.q_norm_width());
-      v.k_norm = vector(c.qk_norm, c.k_norm_width());
+      v.q_norm = vector(c.qk_norm, c.q_norm_width(i));
+      v.k_norm = vector(c.qk_norm, c.k_norm_width(i));
       v.sinks = vector(c.sinks, c.heads);
     }
     v.o = typed(next(), {c.width, c.mixed_width(i)});
@@ -335,6 +338,7 @@ void Parameters::find_layers() {
       v.experts_down_bias = biases(c.width);
     }
     v.mlp_after = vector(c.norms_after(), c.width);
+    v.scalar = vector(c.layer_scalars, 1);
     layers_.push_back(v);
   }
 }

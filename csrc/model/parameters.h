@@ -38,9 +38,10 @@ bool is_decayed(const TensorSpec& spec);
 /// of gated DeltaNet qkv holds the matrices of q, k, v, z, b and a, `o` is the output's matrix, and delta has
 /// the other tensors; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.
 /// E experts have router [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F] (with
-/// ExpertsConfig::turned [E C, 2F] and [E F, C]), biases [E], [E, 2F] and [E, C], shared_gate [1, C].
+/// ExpertsConfig::turned [E C, 2F] and [E F, C]), biases [E], [E, 2F] and [E, C], shared_gate [1, C]. scalar [1]:
+/// ModelConfig::layer_scalars.
 struct LayerViews {
-  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after;
+  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after, scalar;
   kernels::DeltaWeights delta;
   TensorView router, shared_gate, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
   /// A copy in which move(view) replaces each view that is not empty.

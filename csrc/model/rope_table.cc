@@ -54,6 +54,9 @@ std::vector<double> rope_frequencies(const RopeConfig& rope, int64_t rotary_dim)
       for (double& f : out) f = llama3_frequency(rope, f);
       break;
     case RopeConfig::Kind::kYarn: yarn_scale(rope, rotary_dim, out); break;
+    case RopeConfig::Kind::kProportional:
+      for (size_t i = 0; i < out.size(); ++i) out[i] = double(i) < std::floor(rope.partial * double(out.size())) ? out[i] / rope.factor : 0.0;
+      break;
     case RopeConfig::Kind::kLongrope:
       for (size_t i = 0; i < out.size(); ++i) out[i] /= (rope.extended ? rope.long_factor : rope.short_factor)[i];
       break;

@@ -53,8 +53,9 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   if (c.is_linear(layer)) {
     bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim));
   } else {
-    bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width()) + floats(c.k_norm_width()) : 0);
+    bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width(layer)) + floats(c.k_norm_width(layer)) : 0);
   }
+  if (c.layer_scalars) bytes += floats(1);
   if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(2 * F, c.width, storage) + packed(c.width, F, storage);
   if (!c.mixes(layer)) return bytes;
   const ExpertsConfig& e = c.experts;
@@ -101,11 +102,12 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
                   .mlp_norm = floats(c.width, c.norms_mlp()),
                   .mlp_after = floats(c.width, c.norms_after()),
                   .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
-                  .q_norm = floats(c.q_norm_width(), c.qk_norm && !linear),
-                  .k_norm = floats(c.k_norm_width(), c.qk_norm && !linear),
+                  .q_norm = floats(c.q_norm_width(i), c.qk_norm && !linear),
+                  .k_norm = floats(c.k_norm_width(i), c.qk_norm && !linear),
                   .sinks = floats(c.heads, c.sinks && !linear),
                   .o_bias = floats(c.width, c.o_bias && !linear),
                   .delta = linear ? take_delta(c.delta, arena) : kernels::DeltaWeights{}};
+  if (c.layer_scalars) out.scalar = arena.take_view(DType::kF32, {1});
   if (c.mixes(i)) take_experts(stream, c, as, out, arena);
   return out;
 }
@@ -115,7 +117,7 @@ RopeTables make_tables(const Stream& stream, const ModelConfig& c) {
   if (c.sliding_theta > 0.0) {
     RopeConfig sliding;
     sliding.theta = c.sliding_theta;
-    out.sliding = RopeTable::make(stream, sliding, c.rotary_dim(), c.max_positions);
+    out.sliding = RopeTable::make(stream, sliding, c.sliding_rotary_dim(), c.max_positions);
   }
   if (!c.rotated_layers.empty()) out.still = RopeTable::still(stream, c.max_positions);
   return out;
@@ -128,9 +130,9 @@ SnapshotBytes snapshot_bytes(const Stream& stream, const ModelConfig& c, DType s
   int64_t layers = 0;
   for (int64_t l = 0; l < (one_layer ? 1 : c.layers); ++l) layers += layer_bytes(stream, c, storage, l);
   const auto [embedding, head] = end_bytes(stream, c, ends);
-  const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions);
+  const int64_t rows = rope_table_bytes(c.rotary_dim(), c.max_positions), sliding = rope_table_bytes(c.sliding_rotary_dim(), c.max_positions);
   const int64_t still = c.rotated_layers.empty() ? 0 : rope_table_bytes(2, c.max_positions);
-  return {layers, embedding + Arena::view_bytes(DType::kF32, c.width) + head, head, (c.sliding_theta > 0.0 ? 2 : 1) * rows + still};
+  return {layers, embedding + Arena::view_bytes(DType::kF32, c.width) + head, head, rows + (c.sliding_theta > 0.0 ? sliding : 0) + still};
 }
 
 WeightSnapshot::WeightSnapshot(const Stream& stream, const ModelConfig& c, DType kept, Arithmetic products, Memory memory, DType kept_ends, bool one_layer)
@@ -167,8 +169,8 @@ std::shared_ptr<WeightSnapshot> WeightSnapshot::empty(const Stream& stream, cons
 }
 
 std::shared_ptr<WeightSnapshot> WeightSnapshot::of_one_layer(const Stream& stream, const ModelConfig& config, DType storage, Arithmetic arithmetic) {
-  if (config.mixes_in_part()) {
-    fail(Code::kUnsupported, "%s: ranks that divide the weights keep one layer at a time, and some of its layers have experts, some not; divide gradients or moments alone.", config.arch.c_str());
+  if (config.mixes_in_part() || config.full_head_dim > 0) {
+    fail(Code::kUnsupported, "%s: ranks that divide the weights keep one layer at a time, and some of its layers have experts or larger heads, some not; divide gradients or moments alone.", config.arch.c_str());
   }
   std::shared_ptr<WeightSnapshot> out(new WeightSnapshot(stream, config, storage, arithmetic, tensor_memory(stream), DType::kF32, true));
   out->take_ends(stream, tensor_memory(stream));
@@ -205,7 +207,7 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
       {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm},     {from.delta.conv, to.delta.conv},
       {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.correction, to.correction},
-      {from.sinks, to.sinks}, {from.o_bias, to.o_bias}, {from.router_bias, to.router_bias},
+      {from.scalar, to.scalar}, {from.sinks, to.sinks}, {from.o_bias, to.o_bias}, {from.router_bias, to.router_bias},
       {from.experts_gate_up_bias, to.experts_gate_up_bias}, {from.experts_down_bias, to.experts_down_bias}};
   for (const auto& [vector, copy] : vectors) {
     if (!copy.empty()) out.push_back({vector, {}, copy});

@@ -22,7 +22,7 @@ using FormedWeights = std::function<TensorView(const TensorView& from)>;
 struct PackedLayer {
   kernels::PackedMatrix qkv, o, gate_up, down;
   // f32 copies inside the snapshot
-  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{};
+  TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{}, scalar{};
   kernels::DeltaWeights delta;  // f32 copies inside the snapshot
   kernels::PackedMatrix router{}, shared_gate{};  // always f32, as products with them are
   std::vector<kernels::PackedMatrix> experts_gate_up{}, experts_down{};  // one matrix per expert

@@ -65,9 +65,13 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
 }  // namespace
 
 void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config) {
-  if (model.is_hybrid() && config.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  if (model.has_kinds() && config.device == Stream::Backend::kCuda) model::check_for_gpu(model);
   if (model.sinks && config.sharding.sequence > 1) {
     fail(Code::kUnsupported, "trainer: %s has attention with sinks, whose heads ranks cannot divide; leave sharding.sequence out.", model.arch.c_str());
+  }
+  const bool sharded = config.sharding.stage != Sharding::Stage::kNone || config.sharding.sequence > 1;
+  if (model.full_head_dim > 0 && sharded) {
+    fail(Code::kUnsupported, "trainer: %s has heads of two sizes, and its trainers cannot be sharded. Leave sharding out.", model.arch.c_str());
   }
   if (!model.is_hybrid() || (config.sharding.stage == Sharding::Stage::kNone && config.sharding.sequence == 1)) return;
   fail(Code::kUnsupported, "trainer: %s has layers of gated DeltaNet or short convolution, whose trainers cannot be sharded. Leave sharding out.", model.arch.c_str());

@@ -10,7 +10,7 @@ namespace hone::kernels::cpu {
 /// Equals kAttentionSplit; repeated here because files for one instruction set may include no other header.
 inline constexpr int64_t kKeySplit = 512;
 /// Largest head dim, since the kernels keep a row of it on the stack.
-inline constexpr int64_t kMaxHeadDim = 256;
+inline constexpr int64_t kMaxHeadDim = 512;
 /// Number of query rows whose probabilities, for one split of keys, the gradient stores at a time.
 inline constexpr int64_t kGradPanel = 64;
 

@@ -188,10 +188,13 @@ TEST(aborts_stop_ids_and_bad_weights_are_treated_as_on_the_cpu) {
 
 TEST(soft_caps_and_heads_that_a_gpu_has_no_kernels_for_are_refused_by_name) {
   NEEDS_DEVICE;
-  ModelConfig gemma2 = small_gpu_decoder(), logits = gemma2, wide = gemma2;
+  ModelConfig gemma2 = small_gpu_decoder(), logits = gemma2, wide = gemma2, sizes = gemma2;
+  sizes.sliding_window = 4, sizes.sliding_layers.assign(size_t(sizes.layers), true), sizes.sliding_layers.back() = false;
+  sizes.full_head_dim = 2 * sizes.head_dim, sizes.full_kv_heads = sizes.kv_heads;
   gemma2.attention_softcap = 50.0f, logits.logit_softcap = 30.0f, wide.head_dim = 256;
   const std::pair<ModelConfig, const char*> cases[] = {{gemma2, "has capped attention scores, which only the CPU's kernels have"},
                                                        {logits, "has capped logits, which only the CPU's kernels have"},
+                                                       {sizes, "has heads of two sizes, which only the CPU's kernels have"},
                                                        {wide, "head_dim is 256; the GPU attention takes at most 128"}};
   for (const auto& [model, told] : cases) {
     for (const bool trains : {false, true}) {

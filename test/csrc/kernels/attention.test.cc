@@ -36,6 +36,7 @@ const Shape kShapes[] = {
     {{48, 21}, 4, 2, 96, 7},
     {{66, 1, 40}, 2, 2, 25, 1},
     {{18}, 1, 1, 256},
+    {{18}, 2, 1, 512},
     {{640, 30}, 1, 1, 18},
     {{560}, 1, 1, 8, 530},
     {{700}, 1, 1, 8, 100},  // windows of neighbouring rows that start in different splits
@@ -325,7 +326,7 @@ TEST(large_scores_do_not_overflow) {
 TEST(wrong_arguments_are_named) {
   Packed p({{3}, 3, 2, 4});
   EXPECT_THROWS(p.forward(), Code::kShape);
-  Packed wide({{3}, 1, 1, 257});
+  Packed wide({{3}, 1, 1, 513});
   EXPECT_THROWS(wide.forward(), Code::kShape);
   Packed good({{3}, 2, 1, 4});
   EXPECT_THROWS(attention_packed({}, {good.q_view(good.q), good.k_view(good.k), good.q_view(good.q), good.cu(),

@@ -48,9 +48,9 @@ struct Layer {
     model::LayerActivations act;
     act.input = input;
     act.middle = middle;
-    act.qkv = take({R, config.qkv_width()});
-    act.attn_out = take({R, config.heads, config.head_dim});
-    act.attn_rows = f32(act.attn_out.as<float>(), {R, config.q_width()});
+    act.qkv = take({R, config.qkv_width(0)});
+    act.attn_out = take({R, config.heads, config.head_dim_of(0)});
+    act.attn_rows = f32(act.attn_out.as<float>(), {R, config.q_width(0)});
     act.gate_up = take({R, 2 * config.widest_mlp()});
     if (config.mixes()) act.experts = model::take_experts(config, R, arena);
     return act;
@@ -70,7 +70,7 @@ TEST(in_place_and_kept_give_the_same_bits) {
     std::vector<float> start = layer.x;
     const TensorView x = f32(layer.x.data(), {R, C}), input = f32(start.data(), {R, C});
     model::LayerActivations kept = layer.activations(input, layer.take({R, C}));
-    if (config.qk_norm) kept.qk_raw = layer.take({R, config.q_width() + config.kv_width()});
+    if (config.qk_norm) kept.qk_raw = layer.take({R, config.raw_width(0)});
     if (config.norms_after()) kept.attn_added = layer.take({R, C}), kept.mlp_added = layer.take({R, C});
     const TensorView out = layer.take({R, C});
     const std::vector<float> before = start;

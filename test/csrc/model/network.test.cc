@@ -72,19 +72,18 @@ class PagedCache final : public model::AttentionSource {
  public:
   kernels::DeltaRuns runs(int64_t) override { return {}; }  // not called, since no layer is recurrent
   PagedCache(const model::ModelConfig& c, int64_t pages, DType storage) : config_(c), pages_(pages), storage_(storage) {
-    const int64_t n = pages * c.kv_heads * kPage * c.head_dim;
-    keys_.assign(size_t(c.layers), std::vector<float>(size_t(n)));
+    for (int64_t l = 0; l < c.layers; ++l) keys_.emplace_back(size_t(pages * c.kv_width(l) * kPage));
     values_ = keys_;
     for (int64_t i = 0; i < pages; ++i) table_.push_back(int32_t(pages - 1 - i));
   }
   std::vector<int32_t> positions;
   kernels::KvPlace place(int64_t layer) const override {
-    const int64_t R = int64_t(positions.size()), width = config_.kv_heads * kPage * config_.head_dim;
+    const int64_t R = int64_t(positions.size()), width = config_.kv_width(layer) * kPage;
     const auto plane = [&](const std::vector<float>& memory) {
       return TensorView(const_cast<float*>(memory.data()), storage_, {pages_, width});
     };
     return {i32(sequence_.data(), {R}), i32(positions.data(), {R}), i32(table_.data(), {1, pages_}),
-            {plane(keys_[size_t(layer)]), plane(values_[size_t(layer)]), config_.kv_heads, kPage, config_.head_dim}};
+            {plane(keys_[size_t(layer)]), plane(values_[size_t(layer)]), config_.kv_heads_of(layer), kPage, config_.head_dim_of(layer)}};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& sinks, const TensorView& out, const TensorView&) override {

@@ -123,7 +123,8 @@ TEST(layer_views_are_the_named_tensors) {
       Walk walk{p, "model.layers." + std::to_string(l) + ".", name};
       const model::LayerViews& v = p.layer(l);
       walk.is(v.attn_norm, {names.attn_norm});
-      walk.is(v.qkv, names.qkv);
+      const bool two = config.keys_are_values(l);
+      walk.is(v.qkv, two ? std::vector<const char*>{"self_attn.q_proj", "self_attn.k_proj"} : names.qkv);
       if (config.qkv_bias) walk.is(v.qkv_bias, names.qkv, ".bias");
       const bool last = config.qk_norm_last;
       walk.is(v.q_norm, {!config.qk_norm ? nullptr : last ? "self_attn.query_layernorm" : "self_attn.q_norm"});
@@ -141,7 +142,8 @@ TEST(layer_views_are_the_named_tensors) {
       else if (config.mixes(l)) walk_experts(walk, v, config);
       walk.is(v.mlp_after, {names.mlp_after});
       EXPECT_EQ(v.qkv_bias.empty(), !config.qkv_bias);
-      EXPECT_EQ(v.qkv.dim(0), config.qkv_width());
+      walk.is(v.scalar, {config.layer_scalars ? "layer_scalar" : nullptr}, "");
+      EXPECT_EQ(v.qkv.dim(0), config.heads * (two ? 10 : config.head_dim) + (two ? 10 : 2 * config.kv_heads * config.head_dim));
       EXPECT_EQ(v.gate_up.dim(0), 2 * config.mlp_width_of(l));
       EXPECT_EQ(v.router.empty(), !config.mixes(l));
       met += walk.met;

@@ -40,7 +40,8 @@ void Reference::rotate(double* head, int64_t layer, int64_t position) const {
     rope = {};
     rope.theta = config.sliding_theta;
   }
-  const std::vector<double> frequency = model::rope_frequencies(rope, config.rotary_dim());
+  const bool own = config.sliding_theta > 0 && config.slides(layer);
+  const std::vector<double> frequency = model::rope_frequencies(rope, own ? config.sliding_rotary_dim() : config.rotary_dim());
   const double factor = model::rope_attention_factor(rope);
   const size_t half = frequency.size();
   for (size_t i = 0; i < half; ++i) {
@@ -54,7 +55,7 @@ void Reference::rotate(double* head, int64_t layer, int64_t position) const {
 }
 
 Reference::Projected Reference::project(int64_t layer, const Vector& normed, int64_t position) const {
-  const size_t C = size_t(config.width), q = size_t(config.q_width()), k = size_t(config.kv_width());
+  const size_t C = size_t(config.width), q = size_t(config.q_width()), k = size_t(config.kv_width()), D = size_t(config.head_dim_of(layer));
   const auto linear = [&](const char* name) {
     const std::string stem = std::string("self_attn.") + name + "_proj.";
     const Vector* bias = config.qkv_bias ? &weight(layer, (stem + "bias").c_str()) : nullptr;
@@ -63,13 +64,17 @@ Reference::Projected Reference::project(int64_t layer, const Vector& normed, int
     const size_t first = *name == 'q' ? 0 : *name == 'k' ? q : q + k, rows = *name == 'q' ? q : k;
     return apply(Vector(whole.begin() + long(first * C), whole.begin() + long((first + rows) * C)), normed.data(), config.width);
   };
-  Projected p{linear("q"), linear("k"), linear("v")};
+  Projected p{linear("q"), linear("k"), config.keys_are_values(layer) ? linear("k") : linear("v")};
+  for (size_t at = 0; at < p.v.size() && config.value_norm; at += D) {
+    const Vector y = norm(&p.v[at], Vector(D, 1.0 - double(config.norm_offset)));
+    std::copy(y.begin(), y.end(), p.v.begin() + long(at));
+  }
   if (config.qk_norm_whole) {
     p.q = norm(p.q.data(), weight(layer, "self_attn.q_norm.weight"));
     p.k = norm(p.k.data(), weight(layer, "self_attn.k_norm.weight"));
   }
   const auto finish = [&](Vector& x, const char* norm_name) {
-    for (size_t at = 0; at < x.size(); at += size_t(config.head_dim)) {
+    for (size_t at = 0; at < x.size(); at += D) {
       if (config.qk_norm_last) rotate(&x[at], layer, position);
       if (config.qk_norm && !config.qk_norm_whole) {
         const Vector y = norm(&x[at], weight(layer, norm_name));
@@ -84,10 +89,10 @@ Reference::Projected Reference::project(int64_t layer, const Vector& normed, int
 }
 
 Vector Reference::attend(const std::vector<Projected>& rows, int64_t layer, size_t t) const {
-  const size_t D = size_t(config.head_dim), group = size_t(config.heads / config.kv_heads);
+  const size_t D = size_t(config.head_dim_of(layer)), group = size_t(config.heads / config.kv_heads_of(layer));
   const size_t window = size_t(config.window(layer)), first = window > 0 && t + 1 > window ? t + 1 - window : 0;
   const double scale = config.attention_multiplier > 0 ? config.attention_multiplier : 1.0 / std::sqrt(config.query_scalar > 0 ? config.query_scalar : double(D));
-  Vector out(size_t(config.q_width()));
+  Vector out(size_t(config.q_width(layer)));
   for (size_t h = 0; h < size_t(config.heads); ++h) {
     const size_t kv = h / group * D;
     Vector score;
@@ -243,9 +248,10 @@ std::vector<Vector> Reference::hidden(const std::vector<int32_t>& ids) const {
     for (size_t t = 0; t < x.size(); ++t) rows.push_back(project(l, entering(x[t], l, "input_layernorm.weight"), int64_t(t)));
     for (size_t t = 0; t < x.size(); ++t) {
       const Vector entered_layer = x[t];
-      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width(), config.o_bias ? &weight(l, "self_attn.o_proj.bias") : nullptr), l, after_attention);
+      add(x[t], apply(weight(l, "self_attn.o_proj.weight"), attend(rows, l, t).data(), config.q_width(l), config.o_bias ? &weight(l, "self_attn.o_proj.bias") : nullptr), l, after_attention);
       const Vector input = config.parallel ? entering(entered_layer, l, "input_layernorm.weight") : entering(x[t], l, before_mlp);
       add(x[t], mlp(l, input), l, after_mlp);
+      for (double& v : x[t]) v *= config.layer_scalars ? weight(l, "layer_scalar")[0] : 1.0;
     }
   }
   for (Vector& row : x) {

@@ -55,6 +55,7 @@ TEST(every_tensor_is_in_its_place) {
         expect_copy(layer.qkv_bias, from.qkv_bias);
         expect_copy(layer.q_norm, from.q_norm);
         expect_copy(layer.k_norm, from.k_norm);
+        expect_copy(layer.scalar, from.scalar);
       }
       EXPECT_EQ(s->embedding.empty(), config.tied_head);
       if (!config.tied_head) expect_copy(s->embedding, p.embedding());

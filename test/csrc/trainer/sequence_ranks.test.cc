@@ -219,7 +219,8 @@ void check_passage(const model::ModelConfig& config, int K, int64_t T, DType sto
 TEST(every_architecture_has_the_bits_of_a_process_with_all_rows) {
   for (auto& [name, config] : test::switch_configs()) {
     if (config.kv_heads % 2) config.kv_heads = 2;
-    if (config.sinks) {  // refused, because a sink's gradient sums over all rows of all heads
+    // Refused: a sink's gradient sums over all rows of all heads; and heads of two sizes.
+    if (config.sinks || config.full_head_dim > 0) {
       trainer::TrainerConfig divided;
       divided.sharding.sequence = 2;
       EXPECT_THROWS(trainer::check_hybrid(config, divided), Code::kUnsupported);

@@ -80,7 +80,7 @@ void check_gradients(const char* model_name, const model::ModelConfig& config, c
       largest = std::max(largest, std::fabs(double(gradient[i])));
       square += double(gradient[i]) * gradient[i];
     }
-    for (int k = 0; k < samples; ++k) {
+    for (int k = 0; k < samples && !model::is_frozen(spec); ++k) {
       const size_t i = size_t(test::random_int(0, spec.numel() - 1));
       double& x = reference.tensors.at(spec.name)[i];
       const double saved = x, h = 1e-5;
