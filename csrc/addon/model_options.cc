@@ -5,6 +5,7 @@
 #include "addon/arguments.h"
 #include "addon/errors.h"
 #include "core/json.h"
+#include "engine/page_pool.h"
 
 namespace hone::addon {
 namespace {
@@ -80,9 +81,10 @@ Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
       {"heads", c.heads},
       {"kvHeads", c.kv_heads},
       {"headDim", c.head_dim},
+      {"cacheWidth", engine::page_bytes(c, 1, DType::kF32) / dtype_bytes(DType::kF32)},
       {"mlpWidth", c.mlp_width},
       {"maxPositions", c.max_positions},
-      {"rotaryWidth", c.rotary_dim() * (c.sliding_theta > 0.0 ? 2 : 1) + (c.rotated_layers.empty() ? 0 : 2)},
+      {"rotaryWidth", c.rotary_dim() + (c.sliding_theta > 0.0 ? c.sliding_rotary_dim() : 0) + (c.rotated_layers.empty() ? 0 : 2)},
       {"experts", c.experts.count},
       {"expertsPerToken", c.experts.chosen},
       {"expertWidth", c.experts.width},

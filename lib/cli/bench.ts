@@ -298,7 +298,7 @@ function generationRow(subject: Subject, batch: number, tokens: number, seconds:
   const element = bytesOf(subject);
   const head = n.embedding * (device === "cuda" && n.tiedHead ? 2 : 4);
   const context = PROMPT_TOKENS + outputTokens / 2;
-  const perSequence = context * n.attentionLayers * 2 * n.kvHeads * n.headDim * element;
+  const perSequence = context * n.cacheWidth * element;
   const bytes = (tokens / batch) * (n.layers * n.layerMatrices * element + head + batch * perSequence);
   return rowOf(shape, "generation", batch, tokens, seconds, bytes, peak.bandwidth);
 }

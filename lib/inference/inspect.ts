@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expectWeights } from "./expect-weights.ts";
 import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { shardsOf } from "./hub-cache.ts";
-import { layersOfAttention, modelFacts } from "./model-facts.ts";
+import { modelFacts } from "./model-facts.ts";
 import { readModelFile } from "./model-folder.ts";
 import { readHeader, type StoredTensor } from "./safetensors-header.ts";
 
@@ -33,7 +33,8 @@ export interface ModelFindings {
 }
 
 /** Prefixes of tensor names that no text model has; csrc/model/hf_loader.cc skips the same list. */
-const NOT_TEXT = /^(?:model\.)?(?:vision_tower|multi_modal_projector)\.|rotary_emb\.inv_freq$/;
+const NOT_TEXT =
+  /^(?:model\.)?(?:vision_tower|multi_modal_projector|audio_tower|embed_vision|embed_audio)\.|rotary_emb\.inv_freq$/;
 const LAYER = /^model\.layers\.(\d+)\./;
 /**
  * The contents of a model folder or Hub name. If the model is not in the Hub's cache, downloads only the small files
@@ -65,7 +66,7 @@ export async function inspectModel(
       if (part !== skipped) parameters += valuesOf(name, tensor);
     }
   }
-  const keyValuesPerToken = layersOfAttention(text, layers) * kvHeads * headDim * 2 * 4;
+  const keyValuesPerToken = facts.cacheWidth * 4;
   return {
     architecture: String((JSON.parse(text) as { readonly model_type: unknown }).model_type),
     decoder,

@@ -62,6 +62,8 @@ export interface ModelFacts {
   readonly addsApart: boolean;
   /** Number of cosines and sines for one position, over all rotary tables. */
   readonly rotaryWidth: number;
+  /** Numbers that keys and values of a token take in all layers together. */
+  readonly cacheWidth: number;
   /** Unknown fields, as "<where>: <field> = <value>". */
   readonly warnings: readonly string[];
 }

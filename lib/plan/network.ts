@@ -25,6 +25,8 @@ export interface Network {
   readonly addsApart: boolean;
   /** Width of all rotary tables together. */
   readonly rotaryWidth: number;
+  /** Numbers that keys and values of a token take in all layers together. */
+  readonly cacheWidth: number;
   /**
    * Number of all weights; `activeParameters`: of those that a token is multiplied by, including the
    * embedding.

@@ -83,3 +83,10 @@ test("layers of gated DeltaNet have no keys and values", () => {
   expect([layers, layersOfAttention(config, layers)]).toEqual([24, 6]); // one layer in four has attention
   expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);
 });
+
+test("keys and values take what each layer's heads do", () => {
+  const { layers, kvHeads, headDim, cacheWidth } = modelFacts(JSON.stringify(tinyConfig()));
+  expect(cacheWidth).toBe(layers * 2 * kvHeads * headDim);
+  const large = modelFacts(JSON.stringify(PUBLISHED["google/gemma-4-31B"]!.config));
+  expect(large.cacheWidth).toBe(2 * (50 * 16 * 256 + 10 * 4 * 512)); // ten of its sixty layers have no window
+});
