@@ -8,7 +8,7 @@ come from a formula (`weights`), which test/csrc/contract/published_models.test.
 The goldens are, computed in float64: log-probabilities of some ids; two numbers for each tensor's gradient, its norm and its
 inner product with the tensor that the formula gives with another seed; for one step of torch.optim.AdamW on the mean loss,
 the loss before and after, the gradient's norm before clipping, and the same two numbers for each tensor's change; for
-hybrids, mixtures and Cohere's models also the ids of greedy generation. transformers counts `parameters` in published.json from the published
+hybrids, mixtures, Cohere's models and Gemma-4 also the ids of greedy generation. transformers counts `parameters` in published.json from the published
 config, on the meta device. It stores the matrices of a layer's experts as one tensor; here each has its name in published
 files.
 """
@@ -61,7 +61,7 @@ def layers_of(text):
     """Returns a number of layers that includes every kind that the model has."""
     if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4", "cohere2"):
         return 4
-    if text.get("model_type") == "gemma3_text":
+    if text.get("model_type") in ("gemma3_text", "gemma4_text"):
         return 6
     if text["model_type"].startswith(("qwen3_5", "qwen3_next")):
         return 5  # the fourth layer has attention
@@ -88,6 +88,8 @@ def shrink_text(text):
     even = text["hidden_size"] == heads * text.get("head_dim", text["hidden_size"] // heads)
     width = kv_small * group * HEAD_DIM if even else 24
     small.update(hidden_size=width, intermediate_size=20, vocab_size=VOCABULARY)
+    if "global_head_dim" in text:  # the layers without a window have wider heads, and fewer for keys
+        small.update(global_head_dim=2 * HEAD_DIM, num_global_key_value_heads=1)
     if "block_ff_dim" in text:  # LFM2's names; the MLP's width is two thirds of block_ff_dim, rounded up
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
@@ -200,7 +202,7 @@ def tensors_of(model):
         else:
             yield in_files(name, kind), tensor, lambda whole: whole
     for name, tensor in model.named_buffers():
-        if name.endswith("e_score_correction_bias"):
+        if name.endswith(("e_score_correction_bias", "layer_scalar")):
             yield name, tensor, lambda whole: whole
 
 
@@ -245,7 +247,7 @@ def greedy_of(model, ids):
 def golden(config):
     small = shrink(config)
     model = model_of(small, "cpu").eval()
-    offset = 1 if any(name in small["model_type"] for name in ("gemma", "qwen3_5", "qwen3_next")) else 0
+    offset = 1 if any(name in small["model_type"] for name in ("gemma2", "gemma3", "qwen3_5", "qwen3_next")) else 0
     with torch.no_grad():
         for name, tensor, take in tensors_of(model):
             take(tensor).copy_(torch.from_numpy(weights(name, tuple(take(tensor).shape), offset)))
@@ -262,7 +264,7 @@ def golden(config):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
     text = small.get("text_config", small)
-    if {"linear_num_value_heads", "conv_L_cache", "logit_scale"} & text.keys() or has_experts(small):
+    if {"linear_num_value_heads", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

@@ -74,7 +74,7 @@ WeightFolder::Found WeightFolder::find(const std::string& name) const {
 std::string text_model_name(const std::string& stored) {
   std::string_view name = stored;
   for (const char* other : {"vision_tower.", "multi_modal_projector.", "model.vision_tower.", "model.multi_modal_projector.", "visual.",
-                             "model.visual.", "model.mtp_layers.", "mtp."}) {
+                             "model.visual.", "model.audio_tower.", "model.embed_vision.", "model.embed_audio.", "model.mtp_layers.", "mtp."}) {
     if (take_prefix(name, other)) return "";
   }
   constexpr std::string_view kFrequencies = "rotary_emb.inv_freq";

@@ -52,9 +52,17 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
   };
 }
 
-/** For a hybrid model: one layer of each kind, with small heads and as many value heads per key head. */
+/** For a model of two kinds of layers: one layer of each, with small heads and as many value heads per key head. */
 function kindsOfLayers(text: Json): Json {
   const types = text["layer_types"];
+  if (text["model_type"] === "gemma4_text") {
+    return {
+      layer_types: ["sliding_attention", "full_attention"],
+      global_head_dim: 2 * MAX_HEAD_DIM,
+      num_global_key_value_heads: 1,
+      per_layer_config: null,
+    };
+  }
   const heads = Number(text["linear_num_key_heads"] ?? 0);
   if (heads === 0) return Array.isArray(types) ? { layer_types: types.slice(0, LAYERS) } : {};
   const headDim = (name: string) => Math.min(Number(text[name] ?? MAX_HEAD_DIM), MAX_HEAD_DIM);

@@ -58,6 +58,21 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
   ],
   ["attention and MLP in parallel", PARALLEL, {}],
   ["attention and MLP in parallel, with adapters", PARALLEL, { lora: { rank: 4, alpha: 8 } }],
+  [
+    "heads of two sizes",
+    {
+      model_type: "gemma4_text",
+      num_hidden_layers: 6,
+      head_dim: 16,
+      global_head_dim: 32,
+      num_global_key_value_heads: 1,
+      attention_k_eq_v: true,
+      sliding_window: 24,
+      hidden_size_per_layer_input: 0,
+      hidden_activation: "gelu_pytorch_tanh",
+    },
+    {},
+  ],
   ["a mixture of experts", MIXTURE, {}],
   ["a mixture whose routers have terms in the loss", MIXTURE, { objective: { ...DAPO, router: ROUTER } }],
   [

@@ -74,6 +74,22 @@ test("of a hybrid a layer of each kind stays, and as many value heads a key head
   expect(modelFacts(small).decoder).toBe("qwen3_5_text");
 });
 
+test("a model with heads of two sizes keeps a layer of each", () => {
+  const config = tinyConfig({
+    model_type: "gemma4_text",
+    num_hidden_layers: 6,
+    global_head_dim: 512,
+    num_global_key_value_heads: 4,
+    attention_k_eq_v: true,
+    hidden_size_per_layer_input: 0,
+    hidden_activation: "gelu_pytorch_tanh",
+    layer_types: [...Array(5).fill("sliding_attention"), "full_attention"],
+  });
+  const { decoder, layers, cacheWidth, kvHeads, headDim } = modelFacts(shrinkConfig(JSON.stringify(config)));
+  expect([decoder, layers]).toEqual(["gemma4_text", 2]);
+  expect(cacheWidth).toBe(2 * (kvHeads * headDim + 32)); // one head of 32 in the layer without a window
+});
+
 test("the folder loads, spells any text, and its template opens the assistant's turn", async () => {
   using folder = temporaryFolder();
   const path = join(folder.path, "model");

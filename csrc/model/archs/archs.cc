@@ -18,6 +18,7 @@ constexpr Architecture kTable[] = {
     {"granite", "GraniteForCausalLM", archs::parse_granite, archs::write_granite},
     {"gemma2", "Gemma2ForCausalLM", archs::parse_gemma2, archs::write_gemma2},
     {"gemma3_text", "Gemma3ForCausalLM", archs::parse_gemma3, archs::write_gemma3},
+    {"gemma4_text", "Gemma4ForCausalLM", archs::parse_gemma4, archs::write_gemma4},
     {"olmo3", "Olmo3ForCausalLM", archs::parse_olmo3, archs::write_olmo3},
     {"glm", "GlmForCausalLM", archs::parse_glm, archs::write_glm},
     {"glm4", "Glm4ForCausalLM", archs::parse_glm4, archs::write_glm},
@@ -47,6 +48,7 @@ constexpr Architecture kTable[] = {
     {"qwen3_5", nullptr, archs::parse_llava, nullptr},
     {"qwen3_5_moe", nullptr, archs::parse_llava, nullptr, true},
     {"gemma3", nullptr, archs::parse_llava, nullptr},
+    {"gemma4", nullptr, archs::parse_gemma4_whole, nullptr},
     {"llava", nullptr, archs::parse_llava, nullptr},
     {"mistral3", nullptr, archs::parse_llava, nullptr},
 };

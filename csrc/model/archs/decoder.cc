@@ -72,6 +72,13 @@ void parse_scaling(ConfigFields& fields, const std::string& type, ModelConfig& c
 
 void parse_rope(const Json& json, const std::string& where, ModelConfig& config, bool partial, ConfigProblems* problems);
 
+/// The first pairs of dimensions turn, as they would if all of a head did.
+void parse_proportional(ConfigFields& fields, RopeConfig& rope) {
+  rope.kind = RopeConfig::Kind::kProportional;
+  rope.partial = fields.number("partial_rotary_factor", 1.0);
+  rope.factor = fields.number("factor", 1.0);
+}
+
 /// Dynamic scaling: only Hunyuan's base differs, from the first token on. Source: transformers,
 /// HunYuanDenseV1RotaryEmbedding.
 void parse_dynamic(ConfigFields& fields, ModelConfig& config) {
@@ -104,7 +111,8 @@ void parse_rope(const Json& json, const std::string& where, ModelConfig& config,
   const std::string old_name = fields.text("type");
   if (type.empty()) type = old_name.empty() ? "default" : old_name;
   if (partial) config.rope.partial = fields.number("partial_rotary_factor", config.rope.partial);
-  if (!is_unscaled(type)) parse_scaling(fields, type, config);
+  if (type == "proportional" && config.arch == "gemma4_text") parse_proportional(fields, config.rope);
+  else if (!is_unscaled(type)) parse_scaling(fields, type, config);
   if (type == "dynamic") parse_dynamic(fields, config);
   fields.ignore({"mrope_section", "mrope_interleaved"});  // a text token has the same position on all axes
   judge_unread(fields, *problems);
@@ -116,6 +124,7 @@ const char* rope_type(RopeConfig::Kind kind) {
     case RopeConfig::Kind::kLlama3: return "llama3";
     case RopeConfig::Kind::kYarn: return "yarn";
     case RopeConfig::Kind::kLongrope: return "longrope";
+    case RopeConfig::Kind::kProportional: return "proportional";
     case RopeConfig::Kind::kDefault: break;
   }
   return "default";
@@ -162,7 +171,7 @@ Json write_rope(const RopeConfig& rope) {
   if (rope.partial != 1.0) json.set("partial_rotary_factor", Json::number(rope.partial));
   if (rope.kind == RopeConfig::Kind::kDefault) return json;
   json.set("factor", Json::number(rope.factor));
-  if (rope.kind == RopeConfig::Kind::kLinear) return json;
+  if (rope.kind == RopeConfig::Kind::kLinear || rope.kind == RopeConfig::Kind::kProportional) return json;
   json.set("original_max_position_embeddings", Json::integer(rope.original_max_positions));
   write_scaling(rope, json);
   return json;

@@ -62,6 +62,14 @@ inline model::ModelConfig convolution_config() {
   return model::parse_hf_config(Json::parse(text, "convolution"), "convolution");
 }
 
+/// Heads of two sizes, whose keys serve as values in the layer without a window, which is the last.
+inline model::ModelConfig two_sizes_config() {
+  const char* const text = R"({"model_type": "gemma4_text", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 12, "global_head_dim": 20, "num_global_key_value_heads": 1, "attention_k_eq_v": true,
+    "intermediate_size": 52, "max_position_embeddings": 256, "sliding_window": 5, "hidden_size_per_layer_input": 0})";
+  return model::parse_hf_config(Json::parse(text, "two sizes"), "two sizes");
+}
+
 /// hybrid_config() with experts, and a shared expert that has a gate.
 inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   model::ModelConfig c = hybrid_config();

@@ -161,6 +161,13 @@ inline std::vector<std::pair<const char*, model::ModelConfig>> switch_configs() 
     c.logits_scaling = 4.0, c.sliding_window = 4, c.sliding_layers = c.rotated_layers = {true, false};
   });
   add("parallel halves with biases", [](auto& c) { c.arch = "cohere", c.parallel = c.norm_centered = c.qkv_bias = c.o_bias = true; });
+  add("heads of two sizes, values normed, keys as values", [](auto& c) {
+    c.arch = "gemma4_text", c.norms = model::ModelConfig::Norms::kAround, c.gelu = c.tied_head = c.qk_norm = c.value_norm = c.layer_scalars = true;
+    c.attention_multiplier = 0.7, c.logit_softcap = 3.0f, c.embedding_scale = 2.0f;
+    c.sliding_window = 4, c.sliding_layers = {true, false}, c.sliding_theta = 50.0;
+    c.full_head_dim = 10, c.full_kv_heads = 1, c.full_keys_as_values = true;
+    c.rope.kind = model::RopeConfig::Kind::kProportional, c.rope.partial = 0.5;
+  });
   add("qk norm of what is rotated", [](auto& c) { c.arch = "hunyuan_v1_dense"; c.qk_norm = c.qk_norm_last = true; });
   return all;
 }

@@ -119,6 +119,9 @@ TEST(names_of_wrappers_are_understood) {
       {"language_model.model.layers.0.self_attn.rotary_emb.inv_freq", ""},
       {"visual.blocks.0.attn.qkv.weight", ""},
       {"model.visual.merger.norm.weight", ""},
+      {"model.audio_tower.layers.0.norm.weight", ""},
+      {"model.embed_vision.embedding_projection.weight", ""},
+      {"model.embed_audio.embedding_projection.weight", ""},
       {"model.mtp_layers.0.input_proj.weight", ""},
       {"other.weight", "other.weight"},
   };

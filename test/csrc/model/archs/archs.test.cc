@@ -14,7 +14,7 @@ using namespace hone;
 TEST(rows_are_found_by_model_type) {
   for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "phi3", "olmo2", "smollm3", "granite", "gemma2",
                            "gemma3_text", "gemma3", "llava", "mistral3", "olmo3", "glm", "glm4", "ernie4_5", "seed_oss", "exaone4",
-                           "ministral3", "minicpm", "mimo", "cohere", "cohere2", "granitemoehybrid", "qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next", "qwen2_5_vl", "qwen3_vl", "qwen3_5_text", "qwen3_5"}) {
+                           "ministral3", "minicpm", "mimo", "gemma4_text", "gemma4", "cohere", "cohere2", "granitemoehybrid", "qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_next", "qwen2_5_vl", "qwen3_vl", "qwen3_5_text", "qwen3_5"}) {
     EXPECT_EQ(std::string(model::find_architecture(name, "x").name), std::string(name));
   }
   EXPECT_THROWS(model::find_architecture("gemma", "x"), Code::kUnsupported);
