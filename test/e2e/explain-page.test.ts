@@ -75,7 +75,7 @@ describe.skipIf(!existsSync(CHROMIUM) || noAddon !== undefined)("in chromium", {
     });
     await expect(explainStep(run.dir, { step: 1, problem: 1, attempt: 0 })).rejects.toMatchObject({
       code: "HONE_ERR_USAGE",
-      message: expect.stringContaining('was removed: rollouts.record is "last:2" (there: 2 between 3 and 4)'),
+      message: expect.stringContaining('was removed: rollouts.record is "last:2" (it has 2 between 3 and 4)'),
     });
     const asked = await trainedAttempt(run, STEPS);
     const { settings } = await explainStep(run.dir, asked);

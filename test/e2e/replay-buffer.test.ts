@@ -164,7 +164,7 @@ describe.skipIf(noAddon !== undefined)("a run that trains groups again", () => {
         weightsCompared: true,
       });
       rmSync(join(root, "changed", "rollouts", "step-000006.jsonl"));
-      await expect(train("changed", { ...sync, steps: 9 })).rejects.toThrow("no record of step 6");
+      await expect(train("changed", { ...sync, steps: 9 })).rejects.toThrow("no rollout record of step 6");
     },
     patient(240_000),
   );
