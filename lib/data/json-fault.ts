@@ -1,10 +1,7 @@
 /** Mistakes of files that other programs wrote, each with what to do; the first that applies is named. */
 const MISTAKES: readonly (readonly [found: (text: string) => boolean, fault: string])[] = [
   [(text) => /^\s*[{[]/.test(text) && isJson(text.replace(/,\s*$/, "")), "not JSON: a comma after the row"],
-  [
-    (text) => isJson(text.replace(/(?<=[[:,]\s*)-?(?:NaN|Infinity)(?=\s*[,\]}])/g, "null")),
-    "not JSON: NaN or Infinity; write null",
-  ],
+  [(text) => isJson(text.replaceAll(/-?(?:NaN|Infinity)/g, "null")), "not JSON: NaN or Infinity; write null"],
   [
     (text) => /^\s*\{\s*'/.test(text),
     "not JSON: a dict as Python prints it; json.dumps(row) writes a row of JSON",

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { jsonFault } from "../../lib/data/json-fault.ts";
 
-// Mutants tried: a comma is cut anywhere, NaN inside a text counts, every brace is taken for a dict of Python's.
+// Mutants tried, each detected: every comma is cut, minus Infinity stays, every brace is taken for a dict of Python's.
 
 test.each([
   ['{"question": "1+1?", "answer": 2},', "not JSON: a comma after the row"],
@@ -15,7 +15,17 @@ test.each([
   ['{"question": "1+1?", "answer": ,}', "not JSON"],
   ['{"question": ": NaN,"', "not JSON"],
   ["question,answer", "not JSON"],
+  ['{"a": [NaN,NaN, NaN]}', "not JSON: NaN or Infinity; write null"],
+  ['{"a": "x, ", "b": 1},', "not JSON: a comma after the row"],
+  ['{"a": "1", "b" 2}', "not JSON"],
+  ['{"a": ": NaN, ", "b"}', "not JSON"],
   ["", "not JSON"],
 ])("%j", (text, fault) => {
   expect(jsonFault(text)).toBe(fault);
+});
+
+test("a row of megabytes of white space takes no time that grows with its square", () => {
+  const blank = " ".repeat(4 << 20);
+  for (const text of [`{"a":${blank}x`, `{"a": 1,${blank}x`, `{"a": NaN${blank}x`, `${blank}x`])
+    expect(jsonFault(text)).toBe("not JSON");
 });
