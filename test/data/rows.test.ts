@@ -65,7 +65,7 @@ describe("JSON lines", () => {
       [3, "not UTF-8"],
       [4, "not JSON"],
       [5, "\0"],
-      [6, "not JSON"],
+      [6, "not JSON: NaN or Infinity; write null"],
       [7, "not JSON"],
       [8, { a: 2 }],
       [10, 12345678901234567000],
