@@ -47,6 +47,8 @@ export interface BenchOptions {
   readonly promptSequences: readonly number[];
   /** r of the adapters on all linear layers in the part "lora". */
   readonly loraRank: number;
+  /** Training steps keep only the input of each layer (hardware.recompute): less memory, the same bits. */
+  readonly recompute: boolean;
   /** Type of stored weights on the CPU; a GPU always has bf16. */
   readonly weightStorage: "f32" | "bf16";
   readonly arithmetic: "f32" | "bf16";
@@ -194,6 +196,7 @@ async function loadPublished(core: Core, config: string, trainer: TrainerFace): 
 const trainerOptions = (what: BenchPart, options: BenchOptions) => ({
   optimizer: NO_OPTIMIZER,
   packedTokens: Math.max(...options.packedTokens),
+  recompute: options.recompute,
   ...placeOf(options),
   ...(what === "lora" && {
     lora: { rank: options.loraRank, alpha: 2 * options.loraRank, targets: ["all-linear"], seed: 1n },

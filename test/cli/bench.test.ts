@@ -11,6 +11,7 @@ const options: BenchOptions = {
   parts: ["generation", "prefill", "training"],
   promptSequences: [1],
   loraRank: 4,
+  recompute: false,
   device: "cpu",
   shapes: ["tiny"],
   batches: [1, 3],
@@ -34,8 +35,9 @@ test(
         return core.trainer(config, given);
       },
     };
-    const rows = await benchModels(watched, { ...options, parts: ["lora"] });
-    expect(asked).toEqual([expect.objectContaining({ lora: expect.objectContaining({ rank: 4 }) })]);
+    const rows = await benchModels(watched, { ...options, parts: ["lora"], recompute: true });
+    const lora = expect.objectContaining({ rank: 4 });
+    expect(asked).toEqual([expect.objectContaining({ lora, recompute: true })]);
     const n = networkOf(JSON.stringify(BENCH_SHAPES["tiny"]));
     const [row] = rows;
     if (row === undefined || "problem" in row) throw new Error("no row");

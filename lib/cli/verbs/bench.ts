@@ -13,6 +13,7 @@ interface Flags extends Common {
   readonly promptTokens: string;
   readonly promptSequences: string;
   readonly loraRank: string;
+  readonly recompute?: boolean;
   readonly parts: string;
   readonly weights: "f32" | "bf16";
   readonly arithmetic?: "f32" | "bf16";
@@ -41,6 +42,7 @@ async function bench(flags: Flags): Promise<number> {
     promptTokens: sizes("--prompt-tokens", flags.promptTokens),
     promptSequences: sizes("--prompt-sequences", flags.promptSequences),
     loraRank: positive("--lora-rank", flags.loraRank),
+    recompute: flags.recompute === true,
     parts: partsOf(flags.parts, BENCH_PARTS),
     weightStorage,
     arithmetic,
@@ -85,6 +87,7 @@ export const benchVerb: Verb = (hone, ends) => {
     .option("--prompt-tokens <sizes>", "of the prompts that prefill is measured with", "512")
     .option("--prompt-sequences <sizes>", "prompts that are prefilled at once", "1")
     .option("--lora-rank <n>", "of the adapters on all linear layers in the part lora", "16")
+    .option("--recompute", "training steps recompute activations, as with hardware.recompute")
     .option(
       "--parts <names>",
       "several of generation, prefill, training, lora",
