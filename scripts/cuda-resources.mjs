@@ -146,6 +146,12 @@ export function heldProducts(text, demangle = (names) => names) {
   return [...held, ...[...ignored].map((note) => `some kernel: ${note}`)];
 }
 
+/** Release of nvcc, "13.0"; undefined without nvcc. */
+export function nvccVersion(compiler = nvcc()) {
+  if (!compiler) return undefined;
+  return /release ([\d.]+)/.exec(spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout)?.[1];
+}
+
 function nvcc() {
   const beside = [process.env.CUDACXX, process.env.CUDA_PATH && `${process.env.CUDA_PATH}/bin/nvcc`, "nvcc"];
   return [...beside, "/usr/local/cuda/bin/nvcc"].find((c) => c && spawnSync(c, ["--version"]).status === 0);
@@ -242,9 +248,7 @@ function render(compiler, kernels) {
 async function main() {
   const compiler = nvcc();
   if (!compiler) return console.log("cuda resources: skipped: no nvcc");
-  const version = /release ([\d.]+)/.exec(
-    spawnSync(compiler, ["--version"], { encoding: "utf8" }).stdout,
-  )?.[1];
+  const version = nvccVersion(compiler);
   const log = process.argv.indexOf("--log");
   const printed = log > 0 ? readFileSync(process.argv[log + 1], "utf8") : "";
   const logged = { kernels: parseBuildLog(printed, demangle), text: printed };

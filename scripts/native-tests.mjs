@@ -1,9 +1,11 @@
 // Names the C++ test programs, parses ctest's output, and records the sources with which all of them passed.
-// node scripts/native-tests.mjs prints "passed" if all C++ tests have passed with these sources, otherwise "changed".
+// node scripts/native-tests.mjs prints "passed" if all C++ tests have passed with these sources, "compiled" if the installed
+// nvcc has also compiled the kernels of these sources, otherwise "changed".
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { nvccVersion } from "./cuda-resources.mjs";
 
 /** The files on which the result of the C++ tests depends; the addon's own files are tested from TypeScript. */
 const SOURCES = ["CMakeLists.txt", "csrc", "test/csrc", "scripts/test.mjs", "scripts/cuda-resources.mjs"];
@@ -29,10 +31,15 @@ export function sourcesHash(root) {
   return hash.digest("hex");
 }
 
-/** True if all C++ tests have passed with the present sources. */
-export function havePassed(root) {
+/**
+ * Returns what is known of the present sources: "passed" if all C++ tests have passed with them, "compiled" if release
+ * `nvcc` of the CUDA compiler has also compiled their kernels and found no fault, otherwise "changed".
+ */
+export function knownOf(root, nvcc) {
   const file = path.join(root, PASSED);
-  return existsSync(file) && JSON.parse(readFileSync(file, "utf8")).sources === sourcesHash(root);
+  const run = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  if (run.sources !== sourcesHash(root)) return "changed";
+  return nvcc !== undefined && run.nvcc === nvcc ? "compiled" : "passed";
 }
 
 /** Tests of instruction sets that this processor does not have; CMakeLists.txt leaves them out too. */
@@ -109,5 +116,5 @@ export function skipLines(text) {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
-  console.log(havePassed(root) ? "passed" : "changed");
+  console.log(knownOf(root, nvccVersion()));
 }

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 // @ts-expect-error a script, not a module with types
 import * as native from "../../scripts/native-tests.mjs";
 
-const { countCases, havePassed, PASSED, programResult, skipLines, sourcesHash, testPattern, testPrograms } =
+const { countCases, knownOf, PASSED, programResult, skipLines, sourcesHash, testPattern, testPrograms } =
   native;
 
 test("programs of modules are called as CMake calls them", () => {
@@ -90,11 +90,17 @@ test("sources that passed are known by their names and contents; any change asks
     write(file, "1");
   write("csrc/addon/addon.cc", "1");
   write("test/csrc/core/a.test.cc", "1");
-  expect(havePassed(root)).toBe(false);
+  expect(knownOf(root, "13.0")).toBe("changed");
   write(PASSED, JSON.stringify({ sources: sourcesHash(root) }));
-  expect(havePassed(root)).toBe(true);
+  expect(knownOf(root, "13.0")).toBe("passed");
   write("csrc/addon/addon.cc", "2");
-  expect(havePassed(root)).toBe(true);
+  expect(knownOf(root, "13.0")).toBe("passed");
+  write(PASSED, JSON.stringify({ sources: sourcesHash(root), nvcc: "13.0" }));
+  expect(["13.0", "13.1", undefined].map((nvcc) => knownOf(root, nvcc))).toEqual([
+    "compiled",
+    "passed",
+    "passed",
+  ]);
   for (const [file, text] of [
     ["csrc/core/a.cc", "2"],
     ["csrc/core/b.cc", ""],
@@ -104,7 +110,7 @@ test("sources that passed are known by their names and contents; any change asks
     const before = mkdtempSync(join(tmpdir(), "hone-passed-"));
     cpSync(root, before, { recursive: true });
     write(file, text);
-    expect(havePassed(root), file).toBe(false);
+    expect(knownOf(root, "13.0"), file).toBe("changed");
     rmSync(root, { recursive: true });
     cpSync(before, root, { recursive: true });
     rmSync(before, { recursive: true });
