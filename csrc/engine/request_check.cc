@@ -121,6 +121,9 @@ void check_engine_config(const EngineConfig& config, const model::ModelConfig& m
          (long long)model.max_positions);
   }
   if (config.routes && !model.mixes()) fail(Code::kConfig, "engine: routes are to be recorded, but %s has no experts.", model.arch.c_str());
+  if (config.routes && config.device == Stream::Backend::kCuda) {
+    fail(Code::kUnsupported, "engine: routes are to be recorded, which only an engine on the CPU does; choose device \"cpu\", or do not replay routes.");
+  }
   if (config.routes && model.experts.count > model::kMostRouted) {
     fail(Code::kConfig, "engine: routes name at most %lld experts, %s has %lld.", (long long)model::kMostRouted, model.arch.c_str(), (long long)model.experts.count);
   }

@@ -1,5 +1,6 @@
 // Mixtures of experts: routing of rows to experts, products with one matrix per expert, and the combination of results.
-// CPU only.
+// On CUDA activations are bf16 ("activation" below), the experts' matrices lie at equal distances, and biases of experts and given
+// experts are refused. Where a comment speaks of the bits that the CPU gives, CUDA has the same order within its own arithmetic.
 #pragma once
 
 #include <vector>
@@ -21,6 +22,9 @@ struct Routing {
   int64_t groups = 1, chosen_groups = 1;
 };
 
+/// Limits on CUDA.
+inline constexpr int64_t kMostCudaExperts = 1024, kMostCudaExpertGroups = 32;
+
 /// Computes scores of E experts for R rows and chooses k experts per row: the highest scores, the lower index
 /// if scores are equal. The correction is added to scores for the comparison only, not to weights. A group's
 /// score is the sum of its two highest scores. Chosen experts are listed in ascending order, so that sums
@@ -35,6 +39,7 @@ struct RouteArgs {
   Routing how;
   /// True: `experts` is an input, k ascending experts per row, and only weights are computed. A row whose
   /// first expert is -1 chooses as usual.
+  /// CPU only.
   bool given = false;
   // null, or incremented by the number of given experts that the row would not have chosen
   int64_t* replaced = nullptr;
@@ -58,33 +63,41 @@ struct GroupRowsArgs {
   TensorView rows;     // [R k] i32 out: row of each pair
   TensorView pairs;    // [R, k] i32 out: index, in the sorted order, of each of a row's pairs
 };
-void group_rows(const GroupRowsArgs& args);
+void group_rows(const Stream& stream, const GroupRowsArgs& args);
 
-/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of each expert e, with the bits of `linear`.
-struct ExpertsLinearArgs {
-  TensorView x;       // [R k, K] f32 in
+/// counts[e] += number of pairs of expert e.
+struct CountRowsArgs {
   TensorView begins;  // [E + 1] i32 in
-  const std::vector<PackedMatrix>& w;  // E of [N, K]
-  TensorView y;       // [R k, N] f32 out
-  TensorView bias{};  // [E, N] f32 in, or empty
+  TensorView counts;  // [E] f64 accumulated
+};
+void count_rows(const Stream& stream, const CountRowsArgs& args);
+
+/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of each expert e, with the bits of `linear`; on CUDA with those of its portable
+/// kernels, on a Hopper too. On CUDA the number of pairs of an expert is not read by the host.
+struct ExpertsLinearArgs {
+  TensorView x;       // [R k, K] activation in
+  TensorView begins;  // [E + 1] i32 in
+  const std::vector<PackedMatrix>& w;  // E of [N, K]; on CUDA at equal distances in memory
+  TensorView y;       // [R k, N] activation out
+  TensorView bias{};  // [E, N] f32 in, or empty; CPU only
 };
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
 
 /// dW_e += dy^T x over the pairs of expert e whose row is in [first_row, last_row), in the order of
 /// linear_grad_weight.
 struct ExpertsGradWeightArgs {
-  TensorView dy;      // [R k, N] f32 in
-  TensorView x;       // [R k, K] f32 in
+  TensorView dy;      // [R k, N] activation in
+  TensorView x;       // [R k, K] activation in
   TensorView begins;  // [E + 1] i32 in
   TensorView rows;    // [R k] i32 in
   TensorView dw;      // [E N, K] f32 accumulated
   int64_t first_row = 0, last_row = 0;
-  Arithmetic arithmetic = Arithmetic::kF32;
+  Arithmetic arithmetic = Arithmetic::kF32;  // CPU only
 };
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
 
 /// dbias_e += sum of weight x dy over the pairs of expert e whose row is in [first_row, last_row), rows
-/// ascending.
+/// ascending. CPU only.
 struct ExpertsGradBiasArgs {
   TensorView dy;       // [R k, N] f32 in
   TensorView experts;  // [R, k] i32 in
@@ -95,13 +108,13 @@ struct ExpertsGradBiasArgs {
 };
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args);
 
-/// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending; each product is rounded before it is
-/// added.
+/// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending; each product is rounded to f32 before it
+/// is added.
 struct CombineRowsArgs {
-  TensorView from;     // [R k, C] f32 in
+  TensorView from;     // [R k, C] activation in
   TensorView pairs;    // [R, k] i32 in
   TensorView weights;  // [R, k] f32 in, or empty: all are 1
-  TensorView to;       // [R, C] f32 accumulated, strided rows
+  TensorView to;       // [R, C] activation accumulated, strided rows
 };
 void combine_rows(const Stream& stream, const CombineRowsArgs& args);
 
@@ -111,11 +124,12 @@ void combine_rows(const Stream& stream, const CombineRowsArgs& args);
 struct WeighPairsArgs {
   TensorView pairs;     // [R, k] i32 in
   TensorView weights;   // [R, k] f32 in
-  TensorView dproduct;  // [R k, F] f32 in
-  TensorView product;   // [R k, F] f32 in and out
-  TensorView beside;    // [R k, G] f32 in and out
+  TensorView dproduct;  // [R k, F] activation in
+  TensorView product;   // [R k, F] activation in and out
+  TensorView beside;    // [R k, G] activation in and out
   TensorView dweights;  // [R, k] f32 out
-  TensorView experts{}, bias{}, doutputs{};  // [R, k] i32, [E, C] f32, [R k, C] f32 in; or all empty
+  // [R, k] i32, [E, C] f32, [R k, C] f32 in, CPU only; or an empty bias
+  TensorView experts{}, bias{}, doutputs{};
 };
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args);
 

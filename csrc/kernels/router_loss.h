@@ -1,4 +1,4 @@
-// Auxiliary losses of routers: load balance between experts, and small logits (z-loss). CPU only.
+// Auxiliary losses of routers: load balance between experts, and small logits (z-loss).
 #pragma once
 
 #include "core/stream.h"
@@ -21,9 +21,9 @@ struct RouterLossArgs {
   TensorView dlogits;  // [R, E] f32 accumulated
   double balance_coef = 0.0, z_coef = 0.0;
   bool sigmoid = false;
-  double* losses = nullptr;  // [S] accumulated
+  double* losses = nullptr;  // [S] accumulated, in the stream's memory
 };
-/// Throws kUnsupported on a GPU.
+/// On CUDA starts are not checked.
 void router_loss(const Stream& stream, const RouterLossArgs& args);
 
 }  // namespace hone::kernels

@@ -185,6 +185,7 @@ std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterCon
 }
 
 void check_adapters_for_gpu(const AdapterConfig& config) {
+  if (has(config.targets, "experts")) fail(Code::kUnsupported, "lora: adapters of experts are trained on the CPU only; choose device \"cpu\", or leave \"experts\" out of the targets.");
   if (config.rank % 8 == 0) return;
   fail(Code::kUnsupported, "lora: rank is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", (long long)config.rank);
 }

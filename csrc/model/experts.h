@@ -26,15 +26,15 @@ struct ExpertActivations {
   TensorView weights;  // [R, k] f32
   TensorView begins;   // [E + 1] i32; rows is [R k] i32 and pairs [R, k] i32; see kernels/experts.h
   TensorView rows, pairs;
-  TensorView gate_up;  // [R k, 2F]; the backward overwrites it with its gradient
+  TensorView gate_up;  // [R k, 2F] activation; the backward overwrites it with its gradient
   // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up; empty without a gate
   TensorView shared;
   // `experts` is filled before the forward; for `given` and `replaced` see kernels::RouteArgs
   bool given = false;
   int64_t* replaced = nullptr;
 };
-ExpertActivations take_experts(const ModelConfig& config, int64_t rows, Arena& arena);
-int64_t expert_activation_bytes(const ModelConfig& config, int64_t rows);
+ExpertActivations take_experts(const ModelConfig& config, DType type, int64_t rows, Arena& arena);
+int64_t expert_activation_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 /// The same buffers viewed as buffers for only the first `rows` rows.
 ExpertActivations first_rows(ExpertActivations act, int64_t rows);
 
@@ -45,7 +45,7 @@ void enter_experts(const Stream& stream, const ModelConfig& config, const Packed
 void leave_experts(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const ExpertActivations& act,
                    const TensorView& added, Arena& scratch);
 /// Scratch that enter_experts and leave_experts each take and release.
-int64_t expert_scratch_bytes(const ModelConfig& config, int64_t rows);
+int64_t expert_scratch_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 /// Packed transposes of the router's, the gate's and each expert's matrices.
 struct TransposedExperts {
@@ -65,7 +65,7 @@ struct ExpertGradients {
 struct RouterTerms {
   double balance_coef = 0.0, z_coef = 0.0;  // coefficients for one layer and one sequence
   TensorView starts{};       // [S+1] i32: first row of each sequence
-  double* losses = nullptr;  // [S] added to
+  double* losses = nullptr;  // [S] added to, in the stream's memory
   bool on() const { return balance_coef != 0.0 || z_coef != 0.0; }
 };
 struct ExpertsBackwardArgs {
@@ -79,10 +79,10 @@ struct ExpertsBackwardArgs {
   const std::vector<ExpertGradients>& gradients;
   kernels::Arithmetic arithmetic;
   int64_t layer = 0;
-  double* expert_rows = nullptr;  // [L, E] or null: the number of rows that went to each expert is added
+  TensorView expert_rows{};  // [L, E] f64 or empty: the number of rows that went to each expert is added
   RouterTerms terms{};
 };
 void experts_backward(const Stream& stream, const ModelConfig& config, const ExpertsBackwardArgs& args, Arena& scratch);
-int64_t experts_backward_bytes(const ModelConfig& config, int64_t rows);
+int64_t experts_backward_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 
 }  // namespace hone::model

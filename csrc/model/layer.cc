@@ -268,7 +268,7 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
   if (c.value_norm) most = std::max(most, 2 * Arena::view_bytes(DType::kF32, std::max(c.head_dim, c.full_head_dim)));
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
-  most = std::max(most, expert_scratch_bytes(c, rows));
+  most = std::max(most, expert_scratch_bytes(stream, c, rows));
   if (!c.is_hybrid()) return most;
   return std::max(most, c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(rows, c.delta.channels(), c.delta.taps)
                                                  : kernels::delta_rule_scratch_bytes(rows, c.delta));

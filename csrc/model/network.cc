@@ -8,6 +8,7 @@
 #include "kernels/attention.h"
 #include "kernels/axpby.h"
 #include "kernels/embedding.h"
+#include "kernels/experts.h"
 #include "kernels/gather.h"
 #include "kernels/rounding.h"
 #include "model/layer.h"
@@ -99,7 +100,7 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
   }
   act.attn_rows = act.mixed();
   if (const int64_t F = any_mlp ? c.widest_mlp() : c.mlp_width_of(layer)) act.gate_up = arena.take_view(type, {outputs, 2 * F});
-  if (any_mlp ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, outputs, arena);
+  if (any_mlp ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, type, outputs, arena);
   act.kept = training;
   if (!training) return act;
   if (!linear) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
@@ -198,15 +199,18 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
 
 void check_for_gpu(const ModelConfig& c) {
   const std::pair<const char*, int64_t> sizes[] = {
-      {"hidden_size", c.width}, {"intermediate_size", c.widest_mlp()}, {"head_dim", c.head_dim}};
+      {"hidden_size", c.width}, {"intermediate_size", c.widest_mlp()}, {"head_dim", c.head_dim}, {"moe_intermediate_size", c.experts.width}};
   for (const auto& [field, size] : sizes) {
     if (size % 8 == 0) continue;
     fail(Code::kUnsupported, "%s is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", field, (long long)size);
   }
   const std::pair<const char*, bool> parts[] = {
-      {"a mixture of experts", c.mixes()}, {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
+      {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
       {"layers of gated DeltaNet or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
-      {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm}};
+      {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
+      {"experts with biases", c.experts.biases}, {"experts with a limited SwiGLU", c.experts.limit > 0.0}, {"shared experts with a gate", c.experts.shared_gate},
+      {"experts in tensors [experts, in, out]", c.experts.turned}, {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
+      {"more than 32 groups of experts", c.experts.groups > kernels::kMostCudaExpertGroups}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
   }
@@ -249,7 +253,7 @@ int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_
   const int64_t F = c.widest_mlp();
   int64_t mixing = 0;
   for (const int64_t l : kinds_of(c)) mixing = std::max(mixing, mixing_bytes(stream, c, l, rows, false));
-  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(F) + mixing + bytes(2 * F) + expert_activation_bytes(c, rows) +
+  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(F) + mixing + bytes(2 * F) + expert_activation_bytes(stream, c, rows) +
          layer_ops_bytes(stream, c, rows);
 }
 
@@ -300,7 +304,7 @@ namespace {
 
 /// Bytes of what MLP and experts of layer l store for T tokens.
 int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, int64_t T) {
-  return Arena::view_bytes(activation_dtype(stream), T * 2 * c.mlp_width_of(l)) + (c.mixes(l) ? expert_activation_bytes(c, T) : 0);
+  return Arena::view_bytes(activation_dtype(stream), T * 2 * c.mlp_width_of(l)) + (c.mixes(l) ? expert_activation_bytes(stream, c, T) : 0);
 }
 
 }  // namespace
@@ -308,7 +312,7 @@ int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, in
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
   const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + (divided ? bytes(c.q_width()) : 0);
-  const int64_t any_mlp = bytes(2 * c.widest_mlp()) + expert_activation_bytes(c, T);
+  const int64_t any_mlp = bytes(2 * c.widest_mlp()) + expert_activation_bytes(stream, c, T);
   int64_t layers = 0;
   for (const int64_t l : kinds_of(c)) layers += recompute ? same + any_mlp + mixing_bytes(stream, c, l, T, true) : 0;
   for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + kept_mlp_bytes(stream, c, l, T) + mixing_bytes(stream, c, l, T, true);

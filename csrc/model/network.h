@@ -60,8 +60,8 @@ struct PackedRows {
   /// Set if ranks divide the rows: ids, positions and loss_rows are then this rank's, and T and R are their
   /// numbers, but cu_seqlens covers the whole micro-batch.
   HeadExchange* exchange = nullptr;
-  // [L, E] or null: a backward adds the number of rows that went to each expert
-  double* expert_rows = nullptr;
+  // [L, E] f64 or empty: a backward adds the number of rows that went to each expert
+  TensorView expert_rows{};
   GivenRoutes routes{};  // experts given for the T rows
   // auxiliary loss of routers; in the last layer over the loss rows, since no other rows reach its experts
   RouterTerms router{};

@@ -325,7 +325,7 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.made_width(l)));
   return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
-         std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(c, tokens),
+         std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.q_width()),

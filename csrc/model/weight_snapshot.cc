@@ -27,6 +27,9 @@ EndBytes end_bytes(const Stream& stream, const ModelConfig& c, DType ends) {
   return stream.is_cuda() ? EndBytes{table, 0} : EndBytes{0, head};
 }
 
+/// Of the matrices whose products are in f32 on the CPU whatever `storage` says: those of the router and of the shared MLP's gate.
+DType router_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
+
 /// Takes memory for a matrix; takes none if it has no rows.
 PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
   if (n == 0) return {};
@@ -59,8 +62,8 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(2 * F, c.width, storage) + packed(c.width, F, storage);
   if (!c.mixes(layer)) return bytes;
   const ExpertsConfig& e = c.experts;
-  return bytes + packed(e.count, c.width, DType::kF32) + (e.correction ? floats(e.count) : 0) +
-         (e.shared_gate ? packed(1, c.width, DType::kF32) : 0) +
+  return bytes + packed(e.count, c.width, router_dtype(stream)) + (e.correction ? floats(e.count) : 0) +
+         (e.shared_gate ? packed(1, c.width, router_dtype(stream)) : 0) +
          (e.biases ? floats(e.count) + floats(e.count * 2 * e.width) + floats(e.count * c.width) : 0) +
          e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
 }
@@ -73,8 +76,8 @@ struct Kept {
 
 void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, PackedLayer& layer, Arena& arena) {
   const ExpertsConfig& e = c.experts;
-  layer.router = take_matrix(stream, e.count, c.width, DType::kF32, Arithmetic::kF32, arena);
-  if (e.shared_gate) layer.shared_gate = take_matrix(stream, 1, c.width, DType::kF32, Arithmetic::kF32, arena);
+  layer.router = take_matrix(stream, e.count, c.width, router_dtype(stream), Arithmetic::kF32, arena);
+  if (e.shared_gate) layer.shared_gate = take_matrix(stream, 1, c.width, router_dtype(stream), Arithmetic::kF32, arena);
   if (e.correction) layer.correction = arena.take_view(DType::kF32, {e.count});
   if (e.biases) {
     layer.router_bias = arena.take_view(DType::kF32, {e.count});

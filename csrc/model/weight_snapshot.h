@@ -24,7 +24,7 @@ struct PackedLayer {
   // f32 copies inside the snapshot
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{}, scalar{};
   kernels::DeltaWeights delta;  // f32 copies inside the snapshot
-  kernels::PackedMatrix router{}, shared_gate{};  // always f32, as products with them are
+  kernels::PackedMatrix router{}, shared_gate{};  // on the CPU always f32, as products with them are
   std::vector<kernels::PackedMatrix> experts_gate_up{}, experts_down{};  // one matrix per expert
   TensorView experts_gate_up_bias{}, experts_down_bias{};                // [E, 2F], [E, C] f32, or empty
   bool experts_turned = false;                                       // ExpertsConfig::turned

@@ -65,7 +65,7 @@ void divide(const Stream& stream, const model::ModelConfig& model, const std::ve
 }  // namespace
 
 void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config) {
-  if (model.has_kinds() && config.device == Stream::Backend::kCuda) model::check_for_gpu(model);
+  if ((model.has_kinds() || model.mixes()) && config.device == Stream::Backend::kCuda) model::check_for_gpu(model);
   if (model.sinks && config.sharding.sequence > 1) {
     fail(Code::kUnsupported, "trainer: %s has attention with sinks, whose heads ranks cannot divide; leave sharding.sequence out.", model.arch.c_str());
   }
@@ -98,7 +98,7 @@ TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig&
           .activations = training.kept,
           .scratch = pass_arena_bytes(stream, model, rows, config) - training.kept - logits,
           .logits = logits,
-          .arrays = packed_batch_bytes(tokens, sequences) +
+          .arrays = packed_batch_bytes(tokens, sequences, expert_counts(model)) +
                     update_bytes(stream, model, model::total_elements(specs))};
   if (config.sharding.stage != Sharding::Stage::kNone) divide(stream, model, specs, config, which, bytes);
   if (config.sharding.stage == Sharding::Stage::kNone || config.optimizer.kind == OptimizerConfig::Kind::kMuon) bytes.arrays += optimizer_bytes(stream, specs, config.optimizer, threads);

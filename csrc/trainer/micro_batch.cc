@@ -52,8 +52,11 @@ int64_t check_tokens(const TrainingBatch& b, const model::ModelConfig& model) {
   return counted;
 }
 
-void check_given_routes(const TrainingBatch& b, const model::ModelConfig& model) {
+void check_given_routes(const TrainingBatch& b, const model::ModelConfig& model, Stream::Backend device) {
   if (!b.routes) return;
+  if (device == Stream::Backend::kCuda) {
+    fail(Code::kUnsupported, "step: the batch has routes, to which only a trainer on the CPU sends rows; choose device \"cpu\", or leave the routes out.");
+  }
   const int64_t bytes = model::route_bytes(model);
   if (b.route_bytes != bytes || bytes == 0) {
     fail(Code::kShape, "step: routes have %lld bytes a token; those of %s with %lld experts have %lld.", (long long)b.route_bytes,
@@ -167,10 +170,10 @@ TensorView optional(const SharedArrays::Array<T>& array) {
 
 }  // namespace
 
-void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options) {
+void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options, Stream::Backend device) {
   check_layout(batch, model);
   const int64_t counted = check_tokens(batch, model);
-  check_given_routes(batch, model);
+  check_given_routes(batch, model, device);
   if (!options) return;
   check_normalizer(batch, counted);
   check_options(batch, *options);
@@ -180,14 +183,14 @@ void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, co
   }
 }
 
-int64_t packed_batch_bytes(int64_t tokens, int64_t sequences) {
-  // Per token: 20 arrays of 4 bytes, 2 of 1 and 1 of 8; per sequence: 7 of 4 or 8. Each array is aligned to
+int64_t packed_batch_bytes(int64_t tokens, int64_t sequences, int64_t expert_counts) {
+  // Per token: 20 arrays of 4 bytes, 2 of 1 and 1 of 8; per sequence: 8 of 4 or 8. Each array is aligned to
   // 64 bytes.
-  return Arena::rounded(tokens * (20 * 4 + 2 + 8) + (sequences + 1) * 40 + 32 * 64);
+  return Arena::rounded(tokens * (20 * 4 + 2 + 8) + (sequences + 1) * 48 + expert_counts * 8 + 34 * 64);
 }
 
 void PackedBatch::reserve(int64_t tokens, int64_t sequences) {
-  const int64_t bytes = packed_batch_bytes(tokens, sequences);
+  const int64_t bytes = packed_batch_bytes(tokens, sequences, expert_counts_);
   if (bytes <= capacity_) return;
   memory_ = {};
   capacity_ = 0;
@@ -222,7 +225,8 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   results_ = memory_.used();
   for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights, &divergences}) *array = memory_.take<float>(R);
   clipped = memory_.take<uint8_t>(R);
-  for (auto* array : {&losses, &policy_losses}) *array = memory_.take<double>(S);
+  for (auto* array : {&losses, &policy_losses, &router_losses}) *array = memory_.take<double>(S);
+  expert_rows = memory_.take<double>(expert_counts_);
   custom_ = memory_.used();
   custom_slopes = memory_.take<double>(R), custom_losses = memory_.take<double>(S);
 }
@@ -262,6 +266,8 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
   lay_sequences(which, batch.advantages, advantages.host), lay_sequences(which, batch.group_sizes, group_sizes.host);
   routes_.gather(batch, which);
   memory_.upload(stream_, 0, results_);
+  if (expert_counts_ == 0) return;
+  for (const auto* sums : {&router_losses, &expert_rows}) zero(stream_, sums->device, sums->size * int64_t(sizeof(double)));
 }
 
 kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const StepOptions& o, bool regularizers) const {

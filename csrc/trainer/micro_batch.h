@@ -13,11 +13,14 @@ namespace hone::trainer {
 
 /// Throws kShape naming the argument and index unless the batch is consistent and fits the model. With
 /// `options`, also checks that the batch has what the objective needs, and throws kConfig for invalid option
-/// values.
-void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options);
+/// values. Throws kUnsupported for routes if the trainer's device is a GPU.
+void check_batch(const TrainingBatch& batch, const model::ModelConfig& model, const StepOptions* options, Stream::Backend device = Stream::Backend::kCpu);
+
+/// Counts of rows per expert that a step has: L E; 0 without experts.
+inline int64_t expert_counts(const model::ModelConfig& model) { return model.layers * model.experts.count; }
 
 /// Bytes of the arrays of a PackedBatch.
-int64_t packed_batch_bytes(int64_t tokens, int64_t sequences);
+int64_t packed_batch_bytes(int64_t tokens, int64_t sequences, int64_t expert_counts = 0);
 
 /// The given routes (model/routes.h) of a micro-batch's T tokens, in host memory; empty if the batch has
 /// none.
@@ -39,10 +42,12 @@ class PackedBatch {
   template <class T>
   using Array = SharedArrays::Array<T>;
 
-  explicit PackedBatch(const Stream& stream, bool deterministic = false)
-      : stream_(stream), deterministic_(deterministic) {}
+  /// expert_counts: L E of a mixture of experts, otherwise 0.
+  explicit PackedBatch(const Stream& stream, bool deterministic = false, int64_t expert_counts = 0)
+      : stream_(stream), deterministic_(deterministic), expert_counts_(expert_counts) {}
   /// Copies the micro-batch's sequences, one after the other, into the stream's memory, and divides its rows
-  /// into `parts` blocks. With `exchange`, rows() returns only this rank's rows. Does not clear the results.
+  /// into `parts` blocks. With `exchange`, rows() returns only this rank's rows. Of the results it sets only expert_rows and
+  /// router_losses, to 0.
   void gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts = 1, model::HeadExchange* exchange = nullptr);
   /// Copies the results to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, custom_); }
@@ -77,6 +82,8 @@ class PackedBatch {
   Array<float> logprobs, entropies, lse, a, b, ratios, weights, divergences;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
   Array<double> losses, policy_losses;                        // [S] with, and without, KL and entropy terms
+  Array<double> router_losses;                                // [S] auxiliary losses of the routers
+  Array<double> expert_rows;                                  // [L E] rows that went to each expert; empty without experts
   Array<double> custom_slopes, custom_losses;                 // [R], [S] results of a custom objective
 
  private:
@@ -85,6 +92,7 @@ class PackedBatch {
 
   Stream stream_;
   bool deterministic_;
+  int64_t expert_counts_;
   SharedArrays memory_;
   int64_t capacity_ = 0, results_ = 0, custom_ = 0;
   std::vector<model::RowBlock> blocks_;

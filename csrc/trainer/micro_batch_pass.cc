@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 
 #include "core/device.h"
@@ -83,8 +84,8 @@ void add_divergences(const PackedBatch& packed, const TrainingBatch& batch, cons
   scatter(batch, which, packed.divergences.host, report.divergences.data());
 }
 
-void add_router_losses(const MicroBatch& which, const std::vector<double>& terms, StepLosses& losses) {
-  for (size_t k = 0; k < terms.size(); ++k) {
+void add_router_losses(const MicroBatch& which, const double* terms, StepLosses& losses) {
+  for (size_t k = 0; k < which.sequences.size(); ++k) {
     const int32_t i = which.sequences[k];
     losses.router[size_t(i)] = terms[k];
     losses.loss[size_t(i)] += terms[k];
@@ -94,25 +95,27 @@ void add_router_losses(const MicroBatch& which, const std::vector<double>& terms
 
 /// The router's auxiliary losses with their factors: each coefficient divided by (layers with experts) x
 /// (sequences).
-model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLoss& o, const kernels::StepNormalizer& step, const TensorView& starts,
-                                std::vector<double>& losses) {
+model::RouterTerms router_terms(const model::ModelConfig& config, const RouterLoss& o, const kernels::StepNormalizer& step, const PackedBatch& packed) {
   int64_t layers = 0;
   for (int64_t l = 0; l < config.layers; ++l) layers += config.mixes(l);
   const double all = double(layers) * double(step.sequences);
-  losses.assign(size_t(starts.dim(0) - 1), 0.0);
-  return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = starts, .losses = losses.data()};
+  return {.balance_coef = double(o.balance_coef) / all, .z_coef = double(o.z_coef) / all, .starts = packed.loss_starts.view(), .losses = packed.router_losses.device};
 }
 
 /// The micro-batch's rows, set up so that the backward counts each expert's rows and adds the router's
 /// auxiliary losses.
-model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, const TrainingBatch& batch, const StepOptions& o,
-                           StepReport& report, std::vector<double>& router_losses) {
+model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& config, const TrainingBatch& batch, const StepOptions& o) {
   model::PackedRows rows = packed.rows();
   if (!config.mixes()) return rows;
-  report.expert_rows.resize(size_t(config.layers * config.experts.count));
-  rows.expert_rows = report.expert_rows.data();
-  if (o.router.on()) rows.router = router_terms(config, o.router, batch.step, packed.loss_starts.view(), router_losses);
+  rows.expert_rows = {packed.expert_rows.device, DType::kF64, {config.layers, config.experts.count}};
+  if (o.router.on()) rows.router = router_terms(config, o.router, batch.step, packed);
   return rows;
+}
+
+void add_expert_rows(const PackedBatch& packed, StepReport& report) {
+  const int64_t n = packed.expert_rows.size;
+  report.expert_rows.resize(size_t(n));
+  std::transform(packed.expert_rows.host, packed.expert_rows.host + n, report.expert_rows.begin(), report.expert_rows.begin(), std::plus<>());
 }
 
 /// Arguments of the head's backward for a block of rows; without scratch, teacher and those that depend on
@@ -149,7 +152,7 @@ MicroBatchPass::MicroBatchPass(const Stream& stream, const model::ModelConfig& c
     : stream_(stream),
       config_(config),
       options_(options),
-      packed_(stream, options.deterministic) {}
+      packed_(stream, options.deterministic, expert_counts(config)) {}
 
 void MicroBatchPass::reserve(int64_t tokens) {
   if (tokens <= reserved_tokens_) return;
@@ -210,18 +213,18 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
     lay_slopes(stream_, batch, o, packed_);
     taught = weights.teacher->of(stream_, batch, o, numbers_of(batch, which, packed_.own_rows()), config_.vocabulary);
   }
-  router_losses_.clear();
-  if (losses.first_bad < 0) backward(batch, saved, taught, o, weights, report);
+  if (losses.first_bad < 0) backward(batch, saved, taught, o, weights);
   if (o.divergence.on() && weights.ranks) weights.ranks->share(stream_, outputs_of(packed_), {packed_.divergences.device});
   settle(weights.ranks);
   collect(which, regularized, losses);
   if (o.divergence.on()) add_divergences(packed_, batch, which, o, losses, report);
-  add_router_losses(which, router_losses_, losses);
+  if (o.router.on()) add_router_losses(which, packed_.router_losses.host, losses);
+  add_expert_rows(packed_, report);
   watch.emplace(report.forward_seconds);
   keep_tokens(batch, which, report);
 }
 
-void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights, StepReport& report) {
+void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& o, const PassWeights& weights) {
   const std::vector<model::BlockGradients> blocks = blocks_of(packed_, weights);
   if (scales(o)) {
     kernels::scale_rows(stream_, packed_.own(packed_.a), dhidden_);
@@ -235,7 +238,7 @@ void MicroBatchPass::backward(const TrainingBatch& batch, const model::Activatio
       kernels::lm_head_grad(stream_, args);
     }
   }
-  model::backward(stream_, weights.forward, counting(packed_, config_, batch, o, report, router_losses_), saved, dhidden_, blocks, arena_);
+  model::backward(stream_, weights.forward, counting(packed_, config_, batch, o), saved, dhidden_, blocks, arena_);
 }
 
 void MicroBatchPass::collect(const MicroBatch& which, bool regularized, StepLosses& losses) const {

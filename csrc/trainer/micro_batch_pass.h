@@ -65,7 +65,7 @@ class MicroBatchPass {
   bool scales(const StepOptions& options) const {
     return !stream_.is_cuda() && options_.adapters.on() && options.entropy_coef == 0.0f && !options.divergence.on();
   }
-  void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights, StepReport& report);
+  void backward(const TrainingBatch& batch, const model::Activations& saved, const kernels::Divergence& taught, const StepOptions& options, const PassWeights& weights);
   /// Waits for the team's collectives; must be called before results are fetched.
   void settle(SequenceRanks* ranks) const { ranks ? ranks->settle(stream_) : void(); }
   void collect(const MicroBatch& which, bool regularized, StepLosses& losses) const;
@@ -77,8 +77,7 @@ class MicroBatchPass {
   TrainerConfig options_;
   Arena arena_;
   PackedBatch packed_;
-  TensorView dhidden_;                 // [R, C] in arena_: dlogprob/dhidden, later dLoss/dhidden
-  std::vector<double> router_losses_;  // per sequence, if the router has an auxiliary loss
+  TensorView dhidden_;  // [R, C] in arena_: dlogprob/dhidden, later dLoss/dhidden
 };
 
 /// Bytes of a MicroBatchPass's arena for `tokens` tokens.

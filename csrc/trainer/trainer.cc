@@ -140,7 +140,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
   const auto begin = [&] {
     double pack_seconds = 0;
     std::optional<Stopwatch> watch(pack_seconds);
-    check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary);
+    check_batch(batch, config, &o, options.device), teacher.check(batch, o, config.vocabulary);
     if (o.router.on() && work->team()) {
       fail(Code::kUnsupported, "step: terms about routers are of whole sequences, and sharding.sequence %lld divides them; leave one of the two out.",
            (long long)options.sharding.sequence);
@@ -172,7 +172,7 @@ StepReport Trainer::Impl::step(const TrainingBatch& batch, const StepOptions& o)
 
 GradientParts Trainer::Impl::gradient_parts(const TrainingBatch& batch, const StepOptions& o, const int32_t* part_of,
                                             int32_t parts) {
-  check_batch(batch, config, &o), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
+  check_batch(batch, config, &o, options.device), teacher.check(batch, o, config.vocabulary), check_parts(part_of, batch.sequences, parts);
   model::TensorBlock& own = work->own_gradients("gradient_parts");
   PassWeights current = pass_weights({grads.views()});
   current.ranks = nullptr;  // this call runs in a single process
@@ -257,7 +257,7 @@ void Trainer::teach(const TrainingBatch& batch, float temperature, TokenScores s
   std::vector<MicroBatch> micro_batches;
   scores.width = impl_->config.width;
   const auto begin = [&] {
-    check_batch(batch, impl_->config, nullptr), check_scoring(temperature, scores, impl_->config);
+    check_batch(batch, impl_->config, nullptr, impl_->options.device), check_scoring(temperature, scores, impl_->config);
     micro_batches = prepare(batch, impl_->options.packed_tokens * (team ? team->ranks() : 1), impl_->pass, team);
   };
   const auto one = [&](const MicroBatch& which) {

@@ -181,6 +181,26 @@ void route_grad(const Stream& stream, const RouteGradArgs& a) {
   });
 }
 
+void group_rows(const Stream&, const GroupRowsArgs& a) {
+  const int64_t R = a.experts.dim(0), k = a.experts.dim(1), E = a.begins.dim(0) - 1;
+  const int32_t* const experts = a.experts.as<int32_t>();
+  int32_t* const begins = a.begins.as<int32_t>();
+  std::fill(begins, begins + E + 1, 0);
+  for (int64_t p = 0; p < R * k; ++p) ++begins[experts[p] + 1];
+  for (int64_t e = 0; e < E; ++e) begins[e + 1] += begins[e];
+  std::vector<int32_t> next(begins, begins + E);
+  for (int64_t p = 0; p < R * k; ++p) {
+    const int32_t at = next[size_t(experts[p])]++;
+    a.pairs.as<int32_t>()[p] = at;
+    a.rows.as<int32_t>()[at] = int32_t(p / k);
+  }
+}
+
+void count_rows(const Stream&, const CountRowsArgs& a) {
+  const int32_t* const begins = a.begins.as<int32_t>();
+  for (int64_t e = 0; e < a.counts.dim(0); ++e) a.counts.as<double>()[e] += double(begins[e + 1] - begins[e]);
+}
+
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& a) {
   const double flops = 2.0 * double(a.x.dim(0)) * double(a.x.dim(1)) * double(a.y.dim(1));
   for_experts(stream, int64_t(a.w.size()), flops, [&](int64_t e) {

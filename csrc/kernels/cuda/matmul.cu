@@ -13,12 +13,6 @@
 namespace hone::kernels::cuda {
 namespace {
 
-// Tile sizes are chosen by calculation, not yet by measurement: small tiles by the bytes that are loading,
-// large tiles by registers (64 sums per thread).
-using Tile16 = Tile<16, 64, 64, 1, 4, 6>;    // 60 KB of shared memory
-using Tile64 = Tile<64, 64, 64, 2, 2, 4>;    // 64 KB
-using Tile128 = Tile<128, 128, 32, 2, 4, 4>;  // 64 KB
-
 constexpr int kThreads = 256;
 
 std::atomic<bool>& portable_only() {
@@ -27,23 +21,6 @@ std::atomic<bool>& portable_only() {
     return given && std::strcmp(given, "0") != 0;
   }();
   return on;
-}
-
-Operand operand(const TensorView& view) {
-  const auto* const data = view.as<const __nv_bfloat16>();
-  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && view.row_stride % 8 == 0 && view.dim(1) % 8 == 0;
-  return {data, view.dim(0), view.dim(1), view.row_stride, aligned};
-}
-
-Operand operand(const PackedMatrix& w) {
-  const int64_t height = w.transposed ? w.k : w.n, width = w.transposed ? w.n : w.k;
-  return operand(TensorView(w.panels, DType::kBF16, {height, width}));
-}
-
-Output output(const TensorView& y, const TensorView& bias, bool accumulate) {
-  const bool bf16 = y.dtype == DType::kBF16;
-  const bool paired = y.row_stride % 2 == 0 && reinterpret_cast<uintptr_t>(y.data) % (bf16 ? 4 : 8) == 0;
-  return {y.data, y.row_stride, bias.empty() ? nullptr : bias.as<const float>(), bf16, accumulate, paired};
 }
 
 /// Adds the f32 sums of a spread product's pieces, in ascending order from 0, and writes y. Reads 4 * pieces
@@ -109,10 +86,6 @@ void multiply_portable(const Stream& stream, const Product& p, Inside a, Inside 
   launch_product<Tile128, kDepth, kDepth, false>(stream, p);
 }
 
-void expect_countable(const Product& p) {
-  if (std::max({p.rows, p.columns, p.depth}) > kMostLines) fail(Code::kShape, "matmul: a side of more than 2^31 - 1.");
-}
-
 void multiply(const Stream& stream, const Product& p, Inside a, Inside b, int64_t n, int64_t k) {
   expect_countable(p);
   if constexpr (::hone::cuda::kSm90Built) {
@@ -139,14 +112,6 @@ void multiply_spread(const Stream& stream, const LinearArgs& a, Product p) {
 /// True if a product uses the Hopper kernels for few rows.
 bool is_few_sm90(const PackedMatrix& w, int64_t rows) {
   return ::hone::cuda::kSm90Built && !w.transposed && rows <= kFewRows && uses_wgmma(w.n, w.k);
-}
-
-Product product_of(const TensorView& x, const PackedMatrix& w, const Output& out) {
-  Product p{operand(x), operand(w), out, x.dim(0), w.n, w.k, 1, false};
-  expect_countable(p);
-  if (!w.transposed) p.pieces = fixed_split_k(p.columns, p.depth);
-  p.prefetchable = w.prefetchable;
-  return p;
 }
 
 }  // namespace

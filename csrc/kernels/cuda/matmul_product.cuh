@@ -4,8 +4,11 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 #include "core/stream.h"
 #include "kernels/attention.h"
+#include "kernels/matmul.h"
 #include "kernels/swiglu.h"
 #include "kernels/cuda/matmul_plan.h"
 
@@ -130,6 +133,38 @@ struct Product {
   bool spread;
   bool prefetchable = false;  // of b: see PackedMatrix
 };
+
+/// Views as the kernels take them: a matrix of activations, a packed matrix, and an output.
+inline Operand operand(const TensorView& view) {
+  const auto* const data = view.as<const __nv_bfloat16>();
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % 16 == 0 && view.row_stride % 8 == 0 && view.dim(1) % 8 == 0;
+  return {data, view.dim(0), view.dim(1), view.row_stride, aligned};
+}
+
+inline Operand operand(const PackedMatrix& w) {
+  const int64_t height = w.transposed ? w.k : w.n, width = w.transposed ? w.n : w.k;
+  return operand(TensorView(w.panels, DType::kBF16, {height, width}));
+}
+
+inline Output output(const TensorView& y, const TensorView& bias, bool accumulate) {
+  const bool bf16 = y.dtype == DType::kBF16;
+  const bool paired = y.row_stride % 2 == 0 && reinterpret_cast<uintptr_t>(y.data) % (bf16 ? 4 : 8) == 0;
+  return {y.data, y.row_stride, bias.empty() ? nullptr : bias.as<const float>(), bf16, accumulate, paired};
+}
+
+/// Throws kShape if 32 bits cannot count a side of the product.
+inline void expect_countable(const Product& p) {
+  if (std::max({p.rows, p.columns, p.depth}) > kMostLines) fail(Code::kShape, "matmul: a side of more than 2^31 - 1.");
+}
+
+/// x W^T; where W is not transposed, in the pieces of k that its shape decides.
+inline Product product_of(const TensorView& x, const PackedMatrix& w, const Output& out) {
+  Product p{operand(x), operand(w), out, x.dim(0), w.n, w.k, 1, false};
+  expect_countable(p);
+  if (!w.transposed) p.pieces = fixed_split_k(p.columns, p.depth);
+  p.prefetchable = w.prefetchable;
+  return p;
+}
 
 /// Layout of sums that mma.sync and wgmma share: a lane's first row and column within 16 rows x 8 columns of
 /// sums. Its four sums are (row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1).

@@ -20,6 +20,12 @@ struct Tile {
   static_assert(kPieceGrain % kDepth == 0 && kDepth % 16 == 0, "no stage crosses a piece");
 };
 
+// Tile sizes are chosen by calculation, not yet by measurement: small tiles by the bytes that are loading,
+// large tiles by registers (64 sums per thread).
+using Tile16 = Tile<16, 64, 64, 1, 4, 6>;    // 60 KB of shared memory
+using Tile64 = Tile<64, 64, 64, 2, 2, 4>;    // 64 KB
+using Tile128 = Tile<128, 128, 32, 2, 4, 4>;  // 64 KB
+
 struct alignas(16) Chunk { __nv_bfloat16 value[8]; };
 
 /// One operand's part of a stage in shared memory: kLines rows or columns of the output by kDepth, swizzled.
@@ -123,16 +129,19 @@ __device__ __forceinline__ void store_tile(const Product& p, const BlockWork& wo
 template <class T>
 inline constexpr int kBlocksPerProcessor = T::kRows == 128 ? 2 : 3;
 
-/// A block computes its tile over its pieces of k. It reads (kRows + kColumns) depth elements per tile, for 2
+/// Dynamic shared memory of a block that computes a tile.
+template <class T>
+inline constexpr int kSharedBytes = T::kStages * (T::kRows + T::kColumns) * T::kDepth * int(sizeof(__nv_bfloat16));
+
+/// Run by a whole block: computes the tile `work` over its pieces of k. It reads (kRows + kColumns) depth elements per tile, for 2
 /// kRows kColumns depth operations. kWalk: adds the pieces of a product that is not spread in separate
 /// registers.
 template <class T, Inside kA, Inside kB, bool kWalk>
-__global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
+__device__ __forceinline__ void compute_tile(const Product& p, const BlockWork& work) {
   using A = OperandStage<T::kRows, T::kDepth, kA, T::kThreads>;
   using B = OperandStage<T::kColumns, T::kDepth, kB, T::kThreads>;
   HONE_DYNAMIC_SHARED(Chunk, shared);
   Chunk *const a_stages = shared, *const b_stages = shared + T::kStages * A::kSize;
-  const BlockWork work = work_of(blockIdx.x, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
   const Range depth = depth_of(p.depth, p.pieces, work);
   const int steps = int(ceil_div(depth.end - depth.begin, T::kDepth));
   const auto load = [&](int step) {
@@ -170,11 +179,16 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
   }
 }
 
+/// A block computes a tile.
+template <class T, Inside kA, Inside kB, bool kWalk>
+__global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T>) product_kernel(Product p) {
+  compute_tile<T, kA, kB, kWalk>(p, work_of(blockIdx.x, p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns));
+}
+
 template <class T, Inside kA, Inside kB, bool kWalk>
 void launch_product(const Stream& stream, const Product& p) {
   const int64_t blocks = blocks_of(p.rows, p.columns, p.pieces, p.spread, T::kRows, T::kColumns);
-  constexpr int kShared = T::kStages * (T::kRows + T::kColumns) * T::kDepth * int(sizeof(__nv_bfloat16));
-  HONE_LAUNCH((product_kernel<T, kA, kB, kWalk>), unsigned(blocks), T::kThreads, kShared, stream, p);
+  HONE_LAUNCH((product_kernel<T, kA, kB, kWalk>), unsigned(blocks), T::kThreads, kSharedBytes<T>, stream, p);
 }
 
 }  // namespace hone::kernels::cuda

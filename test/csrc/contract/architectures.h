@@ -80,10 +80,10 @@ inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   return c;
 }
 
-/// The architectures that GPU kernels support: all but mixtures of experts.
+/// The architectures that GPU kernels support: all but gpt-oss.
 inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
   auto out = architecture_configs();
-  std::erase_if(out, [](const auto& row) { return row.second.mixes(); });
+  std::erase_if(out, [](const auto& row) { return row.second.sinks; });
   return out;
 }
 

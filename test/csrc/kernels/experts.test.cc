@@ -194,7 +194,7 @@ struct Grouped {
       std::sort(all.begin(), all.begin() + n);
       chosen.insert(chosen.end(), all.begin(), all.begin() + n);
     }
-    group_rows({i32(chosen.data(), {r, n}), begin_view(), row_view(), pair_view()});
+    group_rows({}, {i32(chosen.data(), {r, n}), begin_view(), row_view(), pair_view()});
   }
   TensorView begin_view() const { return i32(begins.data(), {experts + 1}); }
   TensorView row_view() const { return i32(row_of.data(), {rows * k}); }
@@ -322,7 +322,10 @@ TEST(shapes_and_counts_that_do_not_fit_are_refused) {
   EXPECT_THROWS(with({.groups = 2, .chosen_groups = 3}, 2), Code::kShape);
   Stream gpu;
   gpu.backend = Stream::Backend::kCuda;
-  EXPECT_THROWS(route(gpu, {f32(scores.data(), {1, 12}), {}, i32(experts.data(), {1, 2}), f32(weights.data(), {1, 2}), {}}), Code::kUnsupported);
+  // without a device: everything else that a GPU cannot do is refused before anything is computed
+  EXPECT_THROWS(route(gpu, {f32(scores.data(), {1, 12}), {}, i32(experts.data(), {1, 2}), f32(weights.data(), {1, 2}), {}, true}), Code::kUnsupported);
+  EXPECT_THROWS(route(gpu, {f32(scores.data(), {1, 1025}), {}, i32(experts.data(), {1, 2}), f32(weights.data(), {1, 2}), {}}), Code::kUnsupported);
+  EXPECT_THROWS(route(gpu, {f32(scores.data(), {1, 66}), {}, i32(experts.data(), {1, 2}), f32(weights.data(), {1, 2}), {.groups = 33}}), Code::kUnsupported);
 }
 
 }  // namespace

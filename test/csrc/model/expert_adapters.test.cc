@@ -57,7 +57,7 @@ struct Routed {
 
   Routed() {
     for (int64_t row = 0; row < kRows; ++row) experts.push_back(row % 2 ? 0 : 1), experts.push_back(3);
-    kernels::group_rows({i32(experts.data(), {kRows, kChosen}), i32(begins.data(), {E + 1}), i32(rows.data(), {kRows * kChosen}), i32(pairs.data(), {kRows, kChosen})});
+    kernels::group_rows({}, {i32(experts.data(), {kRows, kChosen}), i32(begins.data(), {E + 1}), i32(rows.data(), {kRows * kChosen}), i32(pairs.data(), {kRows, kChosen})});
   }
   model::ExpertPairs of(int64_t first, int64_t last) {
     return {f32(dy.data(), {kRows * kChosen, N}), f32(x.data(), {kRows * kChosen, K}), i32(begins.data(), {E + 1}), i32(rows.data(), {kRows * kChosen}), first, last};

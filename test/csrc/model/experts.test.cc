@@ -38,7 +38,7 @@ struct Layer {
   TensorView input() const { return f32(x.data(), {rows, config.width}); }
   /// The experts' output, added to zeros.
   std::vector<float> added(const Stream& stream, const model::ExpertActivations& act, int64_t first, int64_t count) const {
-    Arena scratch(model::expert_scratch_bytes(config, count), "test");
+    Arena scratch(model::expert_scratch_bytes({}, config, count), "test");
     std::vector<float> out(size_t(count * config.width), 0.0f);
     const TensorView part = f32(x.data() + first * config.width, {count, config.width});
     model::enter_experts(stream, config, packed(), part, act, scratch);
@@ -55,8 +55,8 @@ TEST(what_experts_add_is_the_references_and_a_row_has_its_bits_alone) {
   for (const auto& [name, config] : mixtures()) {
     const Layer layer(config, 23);
     const int64_t C = config.width;
-    Arena kept(model::expert_activation_bytes(config, 23), "test");
-    const model::ExpertActivations act = model::take_experts(config, 23, kept);
+    Arena kept(model::expert_activation_bytes({}, config, 23), "test");
+    const model::ExpertActivations act = model::take_experts(config, DType::kF32, 23, kept);
     EXPECT_EQ(kept.used(), kept.capacity());
     const std::vector<float> all = layer.added(threaded, act, 0, 23);
     const test::Reference reference(layer.parameters);
@@ -94,7 +94,7 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     const Layer layer(config, 3);
     const int64_t C = config.width;
     Arena arena(1 << 20, "test");
-    const model::ExpertActivations act = model::take_experts(config, 3, arena);
+    const model::ExpertActivations act = model::take_experts(config, DType::kF32, 3, arena);
     layer.added({}, act, 0, 3);
     const model::TransposedLayer transposed = model::transpose_layer({}, layer.packed(), arena);
     const std::vector<float> dadded = test::random_floats(3 * C);
@@ -105,9 +105,9 @@ TEST(gradients_to_what_enters_match_differences_of_the_reference) {
     const std::vector<int32_t> starts{0, 3};
     std::vector<double> losses{1.0};
     const model::RouterTerms terms{.balance_coef = 0.3, .z_coef = 0.2, .starts = i32(const_cast<int32_t*>(starts.data()), {2}), .losses = losses.data()};
-    Arena scratch(model::experts_backward_bytes(config, 3), "test");
+    Arena scratch(model::experts_backward_bytes({}, config, 3), "test");
     model::experts_backward({}, config, {.x = layer.input(), .dadded = f32(dadded.data(), {3, C}), .dx = f32(dx.data(), {3, C}), .accumulate = false,
-                                         .act = act, .weights = layer.packed(), .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .layer = layer.index, .expert_rows = rows.data(), .terms = terms}, scratch);
+                                         .act = act, .weights = layer.packed(), .transposed = transposed.experts, .gradients = frozen, .arithmetic = kernels::Arithmetic::kF32, .layer = layer.index, .expert_rows = {rows.data(), DType::kF64, {config.layers, config.experts.count}}, .terms = terms}, scratch);
     EXPECT_EQ(scratch.peak(), scratch.capacity());
     for (int64_t e = 0; e < config.experts.count; ++e) {
       EXPECT_EQ(rows[size_t(layer.index * config.experts.count + e)], 1.0 + double(std::count(chosen.begin(), chosen.end(), int32_t(e))));

@@ -52,7 +52,7 @@ struct Layer {
     act.attn_out = take({R, config.heads, config.head_dim_of(0)});
     act.attn_rows = f32(act.attn_out.as<float>(), {R, config.q_width(0)});
     act.gate_up = take({R, 2 * config.widest_mlp()});
-    if (config.mixes()) act.experts = model::take_experts(config, R, arena);
+    if (config.mixes()) act.experts = model::take_experts(config, DType::kF32, R, arena);
     return act;
   }
   void run(const model::LayerActivations& act, const TensorView& out) {

@@ -1,0 +1,298 @@
+// Mixtures of experts on a device, compared with the CPU ops on the same values. Sizes are odd, some experts get no
+// rows, and one may get all of them.
+#include "kernels/experts.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/arena.h"
+#include "each_way.h"
+#include "kernels/router_loss.h"
+
+namespace kernels_cuda_experts_test {
+
+using namespace hone;
+using namespace hone::kernels;
+using namespace hone::test;
+
+TEST_SETUP { say_hopper(); }
+
+namespace {
+
+struct Case {
+  int64_t rows, experts, k;
+  Routing how;
+  bool correction = false;
+};
+
+std::vector<Case> cases() {
+  return {{5, 6, 2, {}}, {3, 128, 8, {.normalized = true}}, {40, 17, 1, {.normalized = true, .scaling = 0.5f}}, {4, 5, 5, {.sigmoid = true}},
+          {7, 24, 4, {.sigmoid = true, .normalized = true, .scaling = 2.5f, .groups = 6, .chosen_groups = 3}, true},
+          {6, 256, 8, {.sigmoid = true, .normalized = true, .groups = 8, .chosen_groups = 4}, true},
+          {9, 64, 3, {.normalized = true, .groups = 32, .chosen_groups = 32}}, {2, 1024, 10, {}}, {11, 33, 33, {.normalized = true}}};
+}
+
+/// Logits of a case and what route makes of them, on the CPU or on the device.
+struct Routed {
+  std::vector<float> scores, weights;
+  std::vector<int32_t> experts;
+};
+
+Routed route_on_cpu(const Case& c, std::vector<float> logits, std::vector<float> correction) {
+  Routed out{std::move(logits), poison(c.rows * c.k), std::vector<int32_t>(size_t(c.rows * c.k), -1)};
+  route({}, {f32(out.scores.data(), {c.rows, c.experts}), c.correction ? f32(correction.data(), {c.experts}) : TensorView{},
+             i32(out.experts.data(), {c.rows, c.k}), f32(out.weights.data(), {c.rows, c.k}), c.how});
+  return out;
+}
+
+Routed route_on_device(const Case& c, const std::vector<float>& logits, const std::vector<float>& correction) {
+  const DeviceArray<float> scores(logits), added(correction), weights(c.rows * c.k);
+  const DeviceArray<int32_t> experts(c.rows * c.k);
+  route(device_stream(), {scores.view(DType::kF32, {c.rows, c.experts}), c.correction ? added.view(DType::kF32, {c.experts}) : TensorView{},
+                          experts.view(DType::kI32, {c.rows, c.k}), weights.view(DType::kF32, {c.rows, c.k}), c.how});
+  return {scores.download(), weights.download(), experts.download()};
+}
+
+void expect_near(const std::vector<float>& got, const std::vector<float>& wanted, double slack, const char* what) {
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (std::fabs(double(got[i]) - double(wanted[i])) <= slack * (1.0 + std::fabs(double(wanted[i])))) continue;
+    report(what, int(i), "is " + show(got[i]) + ", expected " + show(wanted[i]));
+  }
+}
+
+}  // namespace
+
+TEST(experts_are_chosen_and_weighed_as_on_the_cpu) {
+  NEEDS_DEVICE;
+  for (const Case& c : cases()) {
+    const std::vector<float> logits = random_floats(c.rows * c.experts, 2.0f), correction = random_floats(c.experts, 0.5f);
+    const Routed cpu = route_on_cpu(c, logits, correction), gpu = route_on_device(c, logits, correction);
+    EXPECT_TRUE(cpu.experts == gpu.experts);
+    expect_near(gpu.scores, cpu.scores, 1e-6, "score");
+    expect_near(gpu.weights, cpu.weights, 2e-6, "weight");
+    for (int64_t r = c.rows - 1; r < c.rows; ++r) {  // a row has its bits alone
+      const Case alone{1, c.experts, c.k, c.how, c.correction};
+      const Routed one = route_on_device(alone, {logits.begin() + r * c.experts, logits.begin() + (r + 1) * c.experts}, correction);
+      EXPECT_TRUE(same_bits(one.scores.data(), gpu.scores.data() + r * c.experts, c.experts));
+      EXPECT_TRUE(same_bits(one.weights.data(), gpu.weights.data() + r * c.k, c.k));
+    }
+  }
+}
+
+TEST(of_equal_scores_the_lower_index_is_chosen_and_not_a_number_is_routed_somewhere) {
+  NEEDS_DEVICE;
+  const Case c{3, 70, 3, {.normalized = true}};
+  std::vector<float> logits(size_t(3 * 70), 1.0f);
+  for (const size_t e : {69u, 33u, 40u, 65u}) logits[70 + e] = 2.0f;
+  std::fill(logits.begin() + 140, logits.end(), std::nanf(""));
+  const Routed got = route_on_device(c, logits, {});
+  EXPECT_TRUE(got.experts == (std::vector<int32_t>{0, 1, 2, 33, 40, 65, 0, 1, 2}));
+  EXPECT_TRUE(std::isnan(got.weights[6]));
+}
+
+TEST(gradients_of_routes_are_the_cpus) {
+  NEEDS_DEVICE;
+  for (const Case& c : cases()) {
+    const Routed cpu = route_on_cpu(c, random_floats(c.rows * c.experts, 2.0f), random_floats(c.experts, 0.5f));
+    const std::vector<float> dweights = random_floats(c.rows * c.k);
+    std::vector<float> wanted = cpu.scores;
+    route_grad({}, {f32(wanted.data(), {c.rows, c.experts}), i32(cpu.experts.data(), {c.rows, c.k}), f32(dweights.data(), {c.rows, c.k}),
+                    f32(wanted.data(), {c.rows, c.experts}), c.how});
+    const DeviceArray<float> scores(cpu.scores), d(dweights);
+    const DeviceArray<int32_t> experts(cpu.experts);
+    route_grad(device_stream(), {scores.view(DType::kF32, {c.rows, c.experts}), experts.view(DType::kI32, {c.rows, c.k}), d.view(DType::kF32, {c.rows, c.k}),
+                                 scores.view(DType::kF32, {c.rows, c.experts}), c.how});
+    expect_near(scores.download(), wanted, 1e-6, "dlogits");
+  }
+}
+
+namespace {
+
+/// Rows with k of E experts each, sorted on the CPU and on the device.
+struct Grouped {
+  int64_t rows, experts, k;
+  std::vector<int32_t> chosen, begins, row_of, pairs;
+  DeviceArray<int32_t> device_chosen, device_begins, device_rows, device_pairs;
+
+  /// used: the number of experts that rows go to; the others have none.
+  Grouped(int64_t r, int64_t e, int64_t n, int64_t used)
+      : rows(r), experts(e), k(n), chosen(choice(r, e, n, used)), begins(size_t(e + 1), -1), row_of(size_t(r * n), -1), pairs(size_t(r * n), -1), device_chosen(chosen),
+        device_begins(e + 1), device_rows(r * n), device_pairs(r * n) {
+    group_rows({}, {i32(chosen.data(), {r, n}), i32(begins.data(), {e + 1}), i32(row_of.data(), {r * n}), i32(pairs.data(), {r, n})});
+    group_rows(device_stream(), {device_chosen.view(DType::kI32, {r, n}), begin_view(), row_view(), pair_view()});
+  }
+  TensorView begin_view() const { return device_begins.view(DType::kI32, {experts + 1}); }
+  TensorView row_view() const { return device_rows.view(DType::kI32, {rows * k}); }
+  TensorView pair_view() const { return device_pairs.view(DType::kI32, {rows, k}); }
+  TensorView host_begins() const { return i32(begins.data(), {experts + 1}); }
+  TensorView host_rows() const { return i32(row_of.data(), {rows * k}); }
+  TensorView host_pairs() const { return i32(pairs.data(), {rows, k}); }
+  int64_t expert_of(int64_t pair) const { return std::upper_bound(begins.begin(), begins.end(), int32_t(pair)) - begins.begin() - 1; }
+
+ private:
+  static std::vector<int32_t> choice(int64_t rows, int64_t experts, int64_t k, int64_t used) {
+    std::vector<int32_t> out, all(size_t(experts), 0);
+    std::iota(all.begin(), all.end(), 0);
+    std::shuffle(all.begin(), all.end(), test::random());
+    all.resize(size_t(used));
+    for (int64_t r = 0; r < rows; ++r) {
+      std::shuffle(all.begin(), all.end(), test::random());
+      std::vector<int32_t> mine(all.begin(), all.begin() + k);
+      std::sort(mine.begin(), mine.end());
+      out.insert(out.end(), mine.begin(), mine.end());
+    }
+    return out;
+  }
+};
+
+/// rows, experts, k, experts that get rows
+constexpr int64_t kGroups[][4] = {{1, 4, 2, 4}, {13, 7, 3, 5}, {60, 3, 1, 1}, {300, 40, 4, 37}, {0, 5, 2, 5}, {21, 70, 5, 6}};
+
+}  // namespace
+
+TEST(pairs_are_sorted_and_counted_as_on_the_cpu) {
+  NEEDS_DEVICE;
+  for (const auto& [rows, experts, k, used] : kGroups) {
+    const Grouped g(rows, experts, k, used);
+    EXPECT_TRUE(g.device_begins.download() == g.begins && g.device_rows.download() == g.row_of && g.device_pairs.download() == g.pairs);
+    std::vector<double> wanted(size_t(experts), 0.5);
+    const DeviceArray<double> counts(wanted);
+    count_rows({}, {g.host_begins(), {wanted.data(), DType::kF64, {experts}}});
+    count_rows(device_stream(), {g.begin_view(), counts.view(DType::kF64, {experts})});
+    EXPECT_TRUE(counts.download() == wanted);
+  }
+}
+
+TEST(rows_are_combined_and_pairs_weighed_as_on_the_cpu) {
+  NEEDS_DEVICE;
+  for (const auto& [rows, experts, k, used] : kGroups) {
+    const Grouped g(rows, experts, k, used);
+    const int64_t P = rows * k, C = 41, F = 19, G = 48;
+    const std::vector<float> from = rounded_to_bf16(random_floats(P * C)), weights = random_floats(P), start = rounded_to_bf16(random_floats(rows * C));
+    const DeviceArray<float> w(weights);
+    for (const bool weighed : {true, false}) {
+      std::vector<float> to = start;
+      combine_rows({}, {f32(from.data(), {P, C}), g.host_pairs(), weighed ? f32(weights.data(), {rows, k}) : TensorView{}, f32(to.data(), {rows, C})});
+      const DeviceArray<uint16_t> in(to_bf16(from)), out(to_bf16(start));
+      combine_rows(device_stream(), {in.view(DType::kBF16, {P, C}), g.pair_view(), weighed ? w.view(DType::kF32, {rows, k}) : TensorView{}, out.view(DType::kBF16, {rows, C})});
+      expect_rounded(out.download(), to, 0.0, "combined");  // the same order of the same roundings
+    }
+    const std::vector<float> d = rounded_to_bf16(random_floats(P * F)), product = rounded_to_bf16(random_floats(P * F)), beside = rounded_to_bf16(random_floats(P * G));
+    std::vector<float> p = product, b = beside, dweights = poison(P);
+    weigh_pairs({}, {g.host_pairs(), f32(weights.data(), {rows, k}), f32(d.data(), {P, F}), f32(p.data(), {P, F}), f32(b.data(), {P, G}), f32(dweights.data(), {rows, k})});
+    const DeviceArray<uint16_t> dd(to_bf16(d)), dp(to_bf16(product)), db(to_bf16(beside));
+    const DeviceArray<float> dw(P);
+    weigh_pairs(device_stream(), {g.pair_view(), w.view(DType::kF32, {rows, k}), dd.view(DType::kBF16, {P, F}), dp.view(DType::kBF16, {P, F}), db.view(DType::kBF16, {P, G}), dw.view(DType::kF32, {rows, k})});
+    expect_rounded(dp.download(), p, 0.0, "product"), expect_rounded(db.download(), b, 0.0, "beside");
+    expect_near(dw.download(), dweights, 2e-6, "dweights");
+  }
+}
+
+#ifdef HONE_HAVE_CUDA
+
+namespace {
+
+/// One bf16 matrix per expert, `gap` elements apart on the device; what lies between them is NaN.
+struct Matrices {
+  int64_t n, k;
+  bool transposed;
+  DeviceArray<uint16_t> memory;
+  std::vector<PackedMatrix> packed;
+
+  Matrices(int64_t experts, int64_t outputs, int64_t inputs, bool turned, int64_t gap) : n(outputs), k(inputs), transposed(turned), memory(experts * (outputs * inputs + gap)) {
+    std::vector<float> all;
+    for (int64_t e = 0; e < experts; ++e) {
+      const std::vector<float> one = random_floats(n * k), between = poison(gap);
+      all.insert(all.end(), one.begin(), one.end());
+      all.insert(all.end(), between.begin(), between.end());
+    }
+    memory = DeviceArray<uint16_t>(to_bf16(all));
+    for (int64_t e = 0; e < experts; ++e) packed.push_back({n, k, DType::kBF16, memory.data() + e * (n * k + gap), turned});
+  }
+};
+
+}  // namespace
+
+TEST(a_pair_has_the_bits_of_linear_on_its_row_alone) {
+  NEEDS_DEVICE;
+  kernels::cuda::force_portable(true);
+  struct Shape { int64_t rows, experts, k, used, outputs, inputs, gap; };
+  // tiles of 16, 64 and 128 rows, each with k in one piece and in two; and rows that are not aligned
+  constexpr Shape kShapes[] = {{1, 4, 2, 4, 72, 1032, 64}, {13, 7, 3, 5, 40, 24, 8}, {60, 3, 1, 1, 72, 1032, 0}, {300, 40, 4, 37, 8, 64, 0},
+                               {200, 2, 1, 2, 72, 1032, 8}, {200, 2, 1, 2, 136, 24, 8}, {21, 70, 5, 6, 37, 21, 3}, {0, 5, 2, 5, 40, 24, 8}};
+  Arena scratch(int64_t(4) << 20, "test", Memory::kDevice);
+  for (const Shape& s : kShapes) {
+    const Grouped g(s.rows, s.experts, s.k, s.used);
+    const int64_t P = s.rows * s.k, N = s.outputs, K = s.inputs;
+    const DeviceArray<uint16_t> x(to_bf16(random_floats(P * K)));
+    for (const bool turned : {false, true}) {
+      const Matrices w(s.experts, N, K, turned, s.gap);
+      const DeviceArray<uint16_t> y(P * N), alone(N);
+      experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N})});
+      const std::vector<uint16_t> all = y.download();
+      EXPECT_TRUE(std::count(all.begin(), all.end(), uint16_t(0xffff)) == 0);  // all are written
+      for (int64_t p = 0; p < P; p += std::max<int64_t>(1, P / 6)) {
+        const TensorView in(x.data() + p * K, DType::kBF16, {1, K});
+        linear(device_stream(), {.x = in, .w = w.packed[size_t(g.expert_of(p))], .bias = {}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
+        EXPECT_TRUE(alone.download() == std::vector<uint16_t>(all.begin() + p * N, all.begin() + (p + 1) * N));
+      }
+    }
+  }
+  kernels::cuda::force_portable(false);
+}
+
+#endif
+
+TEST(gradients_of_weights_are_sums_over_an_experts_rows_of_a_block) {
+  NEEDS_DEVICE;
+  for (const auto& [rows, experts, k, used] : {std::array<int64_t, 4>{19, 4, 2, 3}, {130, 3, 1, 1}, {40, 9, 3, 9}}) {
+    const Grouped g(rows, experts, k, used);
+    const int64_t N = 136, K = 24, P = rows * k;
+    const std::vector<float> x = rounded_to_bf16(random_floats(P * K)), dy = rounded_to_bf16(random_floats(P * N)), before = random_floats(experts * N * K);
+    const DeviceArray<uint16_t> ax(to_bf16(x)), ady(to_bf16(dy));
+    for (const auto& [first, last] : {std::pair<int64_t, int64_t>{0, rows}, {5, 11}, {7, 7}}) {
+      std::vector<float> wanted = before;
+      experts_grad_weight({}, {.dy = f32(dy.data(), {P, N}), .x = f32(x.data(), {P, K}), .begins = g.host_begins(), .rows = g.host_rows(), .dw = f32(wanted.data(), {experts * N, K}),
+                               .first_row = first, .last_row = last});
+      const DeviceArray<float> dw(before);
+      experts_grad_weight(device_stream(), {.dy = ady.view(DType::kBF16, {P, N}), .x = ax.view(DType::kBF16, {P, K}), .begins = g.begin_view(), .rows = g.row_view(),
+                                            .dw = dw.view(DType::kF32, {experts * N, K}), .first_row = first, .last_row = last});
+      expect_near(dw.download(), wanted, 2e-5, "dw");  // up to 130 products of size 1
+    }
+  }
+}
+
+TEST(auxiliary_losses_and_their_gradients_are_the_cpus) {
+  NEEDS_DEVICE;
+  constexpr int64_t E = 37, k = 2;
+  std::vector<int32_t> starts{0, 4, 4, 51, 52}, chosen;
+  for (int32_t r = 0; r < 52; ++r) chosen.insert(chosen.end(), {r % 11, 11 + r % 7});
+  for (const bool sigmoid : {false, true}) {
+    for (const auto& [balance, z] : {std::pair{0.7, 0.0}, {0.0, 0.3}, {0.7, 0.3}}) {
+      const std::vector<float> logits = random_floats(52 * E, 3.0f), before = random_floats(52 * E);
+      std::vector<float> wanted = before;
+      std::vector<double> losses(4, 0.5);
+      router_loss({}, {.logits = f32(logits.data(), {52, E}), .experts = i32(chosen.data(), {52, k}), .starts = i32(starts.data(), {5}), .dlogits = f32(wanted.data(), {52, E}),
+                       .balance_coef = balance, .z_coef = z, .sigmoid = sigmoid, .losses = losses.data()});
+      const DeviceArray<float> in(logits), out(before);
+      const DeviceArray<int32_t> experts(chosen), begins(starts);
+      const DeviceArray<double> sums(std::vector<double>(4, 0.5));
+      router_loss(device_stream(), {.logits = in.view(DType::kF32, {52, E}), .experts = experts.view(DType::kI32, {52, k}), .starts = begins.view(DType::kI32, {5}),
+                                    .dlogits = out.view(DType::kF32, {52, E}), .balance_coef = balance, .z_coef = z, .sigmoid = sigmoid, .losses = sums.data()});
+      expect_near(out.download(), wanted, 1e-6, "dlogits");
+      const std::vector<double> got = sums.download();
+      for (size_t s = 0; s < 4; ++s) EXPECT_NEAR(got[s], losses[s], 1e-6 * (1.0 + losses[s]));
+    }
+  }
+}
+
+TEST(what_only_the_cpu_has_is_refused) {
+  NEEDS_DEVICE;
+  const DeviceArray<float> memory(64);
+  const DeviceArray<int32_t> counts(8);
+  const TensorView k = counts.view(DType::kI32, {2, 2}), weights = memory.view(DType::kF32, {2, 2});
+  EXPECT_THROWS(route(device_stream(), {memory.view(DType::kF32, {2, 4}), {}, k, weights, {}, true}), Code::kUnsupported);
+  EXPECT_THROWS(experts_grad_bias(device_stream(), {.dy = memory.view(DType::kF32, {4, 2}), .experts = k, .pairs = k, .weights = {}, .dbias = memory.view(DType::kF32, {2, 2})}), Code::kUnsupported);
+}
+
+}  // namespace kernels_cuda_experts_test
