@@ -1,6 +1,5 @@
 import { type Recipe, type Roles, rolesOf } from "../config/index.ts";
 import type { DeviceName } from "../device.ts";
-import { HoneError } from "../errors.ts";
 import { type Advice, advise } from "./advice.ts";
 import { configOf, type PlannedModel, type Sizes, sizesOf } from "./buffers.ts";
 import { type Choice, choiceFor, placed } from "./choices.ts";
@@ -140,12 +139,6 @@ interface Gpu {
 
 function measuredGpus(recipe: Recipe, model: PlannedModel, gpu: Gpu): Measured {
   const network = networkOf(configOf(model));
-  if (network.experts > 0)
-    throw new HoneError(
-      "HONE_ERR_UNSUPPORTED",
-      `a mixture of ${network.experts} experts a layer runs on the CPU alone; the plan is for ${gpu.name}`,
-      { hint: 'Set device: "cpu", or choose a dense model.' },
-    );
   const { gpus = 1 } = recipe.hardware ?? {};
   const asked = rolesOf({ ...recipe, device: "cuda" });
   const ranks = asked?.trainers ?? gpus;
