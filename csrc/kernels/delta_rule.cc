@@ -15,31 +15,34 @@ void expect_weights(const DeltaWeights& w, const DeltaSizes& s, const char* op) 
   expect_contiguous(w.norm, DType::kF32, {s.value_dim}, op, "norm");
 }
 
-void expect_rows(const Stream& stream, const TensorView& x, const TensorView& y, const TensorView& cu_rows, const DeltaSizes& s,
-                 const char* op) {
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
-  const int64_t R = x.dim(0);
-  expect_contiguous(x, DType::kF32, {R, s.inputs()}, op, "x");
-  expect_contiguous(y, DType::kF32, {R, s.values()}, op, "y");
-  expect_contiguous(cu_rows, DType::kI32, {cu_rows.dim(0)}, op, "cu_rows");
-  const int32_t* cu = cu_rows.as<int32_t>();
-  const int64_t last = cu_rows.dim(0) - 1;
-  if (last < 1 || cu[0] != 0 || cu[last] != R) {
-    fail(Code::kShape, "%s: cu_rows must begin with 0 and end with the number of rows, %lld.", op, (long long)R);
-  }
+void expect_rows(const TensorView& x, const TensorView& y, const DeltaSizes& s, const char* op) {
+  expect_contiguous(x, DType::kF32, {x.dim(0), s.inputs()}, op, "x");
+  expect_contiguous(y, DType::kF32, {x.dim(0), s.values()}, op, "y");
 }
 
 }  // namespace
 
+void expect_runs(const Stream& stream, const TensorView& cu_rows, int64_t rows, const char* op) {
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
+  expect_contiguous(cu_rows, DType::kI32, {cu_rows.dim(0)}, op, "cu_rows");
+  const int32_t* cu = cu_rows.as<int32_t>();
+  const int64_t last = cu_rows.dim(0) - 1;
+  if (last < 1 || cu[0] != 0 || cu[last] != rows) {
+    fail(Code::kShape, "%s: cu_rows must begin with 0 and end with the number of rows, %lld.", op, (long long)rows);
+  }
+}
+
 void delta_rule(const Stream& stream, const DeltaRuleArgs& args) {
-  expect_rows(stream, args.x, args.y, args.runs.cu_rows, args.sizes, "delta_rule");
+  expect_runs(stream, args.runs.cu_rows, args.x.dim(0), "delta_rule");
+  expect_rows(args.x, args.y, args.sizes, "delta_rule");
   expect_weights(args.weights, args.sizes, "delta_rule");
   cpu::delta_rule(stream, args);
 }
 
 void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args) {
   constexpr const char* op = "delta_rule_grad";
-  expect_rows(stream, args.x, args.dy, args.cu_rows, args.sizes, op);
+  expect_runs(stream, args.cu_rows, args.x.dim(0), op);
+  expect_rows(args.x, args.dy, args.sizes, op);
   expect_contiguous(args.dx, DType::kF32, {args.x.dim(0), args.sizes.inputs()}, op, "dx");
   expect_weights(args.weights, args.sizes, op);
   expect_weights(args.dweights, args.sizes, op);

@@ -14,16 +14,19 @@ inline constexpr int64_t kMostTaps = 8;
 
 /// Sizes of a linear-attention layer: N key heads of Dk, M value heads of Dv (M a multiple of N), a
 /// convolution over `taps` tokens. Without key heads (N = Dk = 0, M = 1) the layer is only a short
-/// convolution (short_conv.h) of Dv channels.
+/// convolution (short_conv.h) of Dv channels. With `mamba` it is Mamba-2 (mamba.h), whose groups are the key heads.
 struct DeltaSizes {
   int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, taps = 0;
+  bool mamba = false;
   int64_t keys() const { return key_heads * key_dim; }
   int64_t values() const { return value_heads * value_dim; }
   int64_t channels() const { return 2 * keys() + values(); }
   bool is_convolution() const { return key_heads == 0; }
-  /// Number of columns of the input: q | k | v | z | b | a.
-  int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + 2 * value_heads; }
-  /// f32 numbers of a sequence's state: the last taps - 1 rows of q | k | v, the oldest first, then M states [Dk, Dv].
+  /// Number of columns of the input: q | k | v | z | b | a; Mamba-2: z | x | B | C | dt.
+  int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + (mamba ? 1 : 2) * value_heads; }
+  /// Number of columns that a norm of the output covers: a value head, or all heads of Mamba-2.
+  int64_t norm_width() const { return mamba ? values() : value_dim; }
+  /// f32 numbers of a sequence's state: the last taps - 1 rows of the convolution's input, the oldest first, then M states [Dk, Dv].
   int64_t state_floats() const { return (taps - 1) * channels() + value_heads * key_dim * value_dim; }
 };
 
@@ -32,7 +35,10 @@ struct DeltaWeights {
   TensorView conv;   // [channels, taps] f32, the weight of the oldest token first
   TensorView decay;  // [M] f32, ln A
   TensorView dt;     // [M] f32, added to column a before the softplus
-  TensorView norm;   // [Dv] f32, weight of the output's RMS norm
+  TensorView norm;   // [norm_width] f32, weight of the output's RMS norm
+  // of Mamba-2 only:
+  TensorView conv_bias{};  // [channels] f32
+  TensorView skip{};       // [M] f32, D
 };
 
 /// Runs of consecutive rows; run s has rows [cu_rows[s], cu_rows[s + 1]) of one sequence.
@@ -41,6 +47,8 @@ struct DeltaRuns {
   // [S] state_floats each, read and overwritten; null: runs begin with zero states
   float* const* states = nullptr;
 };
+/// Throws kUnsupported for a GPU's stream, kShape unless cu_rows [S + 1] i32 covers `rows` rows.
+void expect_runs(const Stream& stream, const TensorView& cu_rows, int64_t rows, const char* op);
 
 /// c_t = silu(sum_j conv_j x_{t - taps + 1 + j}) = q | k | v;  q, k <- q / (|q| sqrt(Dk)), k / |k|;
 /// S_t = g S_{t-1} + k (x) beta (v - (g S_{t-1})^T k),  g = exp(-A softplus(a + dt)), beta = sigmoid(b);

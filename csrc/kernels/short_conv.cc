@@ -5,31 +5,25 @@
 namespace hone::kernels {
 namespace {
 
-void expect_rows(const Stream& stream, const TensorView& x, const TensorView& y, const TensorView& conv, const TensorView& cu_rows, const char* op) {
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
+void expect_convolution(const Stream& stream, const TensorView& x, const TensorView& y, const TensorView& conv, const TensorView& cu_rows, const char* op) {
+  expect_runs(stream, cu_rows, x.dim(0), op);
   const int64_t R = x.dim(0), C = conv.dim(0), taps = conv.dim(1);
   if (taps < 1 || taps > kMostTaps) fail(Code::kShape, "%s: %lld taps; it takes 1 to %lld.", op, (long long)taps, (long long)kMostTaps);
   expect_contiguous(conv, DType::kF32, {C, taps}, op, "conv");
   expect_contiguous(x, DType::kF32, {R, 3 * C}, op, "x");
   expect_contiguous(y, DType::kF32, {R, C}, op, "y");
-  expect_contiguous(cu_rows, DType::kI32, {cu_rows.dim(0)}, op, "cu_rows");
-  const int64_t last = cu_rows.dim(0) - 1;
-  const int32_t* cu = cu_rows.as<int32_t>();
-  if (last < 1 || cu[0] != 0 || cu[last] != R) {
-    fail(Code::kShape, "%s: cu_rows must begin with 0 and end with the number of rows, %lld.", op, (long long)R);
-  }
 }
 
 }  // namespace
 
 void short_conv(const Stream& stream, const ShortConvArgs& args) {
-  expect_rows(stream, args.x, args.y, args.conv, args.runs.cu_rows, "short_conv");
+  expect_convolution(stream, args.x, args.y, args.conv, args.runs.cu_rows, "short_conv");
   cpu::short_conv(stream, args);
 }
 
 void short_conv_grad(const Stream& stream, const ShortConvGradArgs& args) {
   constexpr const char* op = "short_conv_grad";
-  expect_rows(stream, args.x, args.dy, args.conv, args.cu_rows, op);
+  expect_convolution(stream, args.x, args.dy, args.conv, args.cu_rows, op);
   expect_contiguous(args.dx, DType::kF32, {args.x.dim(0), args.x.dim(1)}, op, "dx");
   expect_contiguous(args.dconv, DType::kF32, {args.conv.dim(0), args.conv.dim(1)}, op, "dconv");
   cpu::short_conv_grad(stream, args);
