@@ -25,7 +25,7 @@ import transformers
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "test" / "fixtures" / "models"
 LENGTH, VOCABULARY, GREEDY = 24, 60, 24
 HEAD_DIM, MAX_GROUPS, WINDOW = 8, 2, 5
-EXPERTS, CHOSEN, EXPERT_WIDTH = 10, 3, 12
+EXPERTS, CHOSEN, EXPERT_WIDTH, STATE = 10, 3, 12, 10
 RATE, BETAS, EPS, DECAY, CLIP = 1e-2, (0.9, 0.95), 1e-3, 0.1, 0.5
 MASK = (1 << 64) - 1
 
@@ -57,6 +57,10 @@ def weights(name, shape, offset):
     return value.astype(numpy.float32).reshape(shape)
 
 
+def has_mamba(text):
+    return "mamba" in (text.get("layer_types") or [])
+
+
 def layers_of(text):
     """Returns a number of layers that includes every kind that the model has."""
     if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4", "cohere2"):
@@ -67,6 +71,8 @@ def layers_of(text):
         return 5  # the fourth layer has attention
     if text["model_type"] == "lfm2":
         return 4
+    if has_mamba(text):
+        return 3
     if text.get("first_k_dense_replace"):
         return 1 + text["first_k_dense_replace"]
     return 2
@@ -94,6 +100,8 @@ def shrink_text(text):
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
+    if has_mamba(text):
+        small.update(mamba_d_state=STATE, embedding_multiplier=1)  # with 12 the tied head would repeat the last token
     for name in ("num_experts", "num_local_experts", "n_routed_experts"):
         if text.get(name):
             small.update({name: EXPERTS, "num_experts_per_tok": min(text["num_experts_per_tok"], CHOSEN)})
@@ -114,7 +122,8 @@ def shrink_text(text):
         small.update(linear_num_key_heads=2, linear_num_value_heads=2 * share)
     for name in ("layer_types", "no_rope_layers"):
         if name in text:
-            small[name] = text[name][:layers]
+            first = text[name].index("attention") - 1 if has_mamba(text) else 0  # a layer of attention between two of Mamba-2
+            small[name] = text[name][first : first + layers]
     if text.get("sliding_window") and text.get("use_sliding_window", True):
         small["sliding_window"] = WINDOW
     scaling = text.get("rope_scaling") or {}
@@ -184,7 +193,13 @@ def experts_in(name, tensor):
 MIXTRAL = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
 
 
+GRANITE = {"experts.gate_up_proj": "input_linear.weight", "experts.down_proj": "output_linear.weight", "router.weight": "router.layer.weight"}
+
+
 def in_files(name, model_type):
+    if model_type == "granitemoehybrid":
+        for theirs, ours in GRANITE.items():
+            name = name.replace(f".block_sparse_moe.{theirs}", f".block_sparse_moe.{ours}")
     if model_type != "mixtral":
         return name
     name = name.replace(".mlp.", ".block_sparse_moe.")
@@ -216,7 +231,7 @@ def adamw_step(model, loss_of):
     """Matrices and experts' tensors decay, biases and vectors do not. eps is large, so that no element's first step depends only on its gradient's sign."""
     named = parameters_of(model).items()
     parameters = [p for _, p in named]
-    is_matrix = {name: (p.dim() == 2 or ".mlp.experts." in name) and not name.endswith("_bias") for name, p in named}
+    is_matrix = {name: (p.dim() == 2 or ".mlp.experts." in name or ".block_sparse_moe.experts." in name) and not name.endswith("_bias") for name, p in named}
     decays = [p for name, p in named if is_matrix[name]]
     others = [p for name, p in named if not is_matrix[name]]
     groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
@@ -264,7 +279,7 @@ def golden(config):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
     text = small.get("text_config", small)
-    if {"linear_num_value_heads", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small):
+    if {"linear_num_value_heads", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small) or has_mamba(text):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

@@ -49,6 +49,10 @@ void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
     out.push_back({"in_proj", "conv", Product::kQkv, 0, c.delta.inputs(), C});
     return out.push_back({"out_proj", "conv", Product::kO, 0, C, c.delta.values()});
   }
+  if (c.delta.mamba) {
+    out.push_back({"in_proj", "mamba", Product::kQkv, 0, c.delta.inputs(), C});
+    return out.push_back({"out_proj", "mamba", Product::kO, 0, C, c.delta.values()});
+  }
   const auto rows = [&](const char* name, int64_t first, int64_t n) { out.push_back({name, "linear_attn", Product::kQkv, first, n, C}); };
   if (c.delta_by_head) {
     rows("in_proj_qkvz", 0, wide), rows("in_proj_ba", wide, 2 * M);
@@ -59,12 +63,16 @@ void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
   out.push_back({"out_proj", "linear_attn", Product::kO, 0, C, c.delta.values()});
 }
 
+/// The experts' module in transformers, whose name may differ from that in files.
+std::string experts_module(const ModelConfig& c) { return c.names == ModelConfig::Names::kGraniteHybrid ? "block_sparse_moe.experts" : "mlp.experts"; }
+
 /// Adds the experts' targets. PEFT wraps the experts' module once per parameter, with down's wrapper around
 /// that of gate and up; hence the names.
 void add_experts(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t C = c.width, F = c.experts.width;
-  out.push_back({"experts", "mlp.experts.base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
-  out.push_back({"experts", "mlp.experts", {}, 0, C, F, ExpertProduct::kDown});
+  const std::string module = experts_module(c);
+  out.push_back({"experts", module + ".base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
+  out.push_back({"experts", module, {}, 0, C, F, ExpertProduct::kDown});
 }
 
 std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
@@ -196,7 +204,7 @@ Json adapter_json(const ModelConfig& model, const AdapterConfig& config) {
   Json out = Json::object(), targets = Json::array(), parameters = Json::array();
   for (const std::string& name : names_in(chosen(model, config))) {
     if (name != "experts") targets.push(Json::string(name));
-    else for (const char* of : {"gate_up_proj", "down_proj"}) parameters.push(Json::string(std::string("mlp.experts.") + of));
+    else for (const char* of : {"gate_up_proj", "down_proj"}) parameters.push(Json::string(experts_module(model) + "." + of));
   }
   out.set("peft_type", Json::string("LORA"));
   out.set("task_type", Json::string("CAUSAL_LM"));

@@ -1,6 +1,7 @@
 #include "model/config.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -104,19 +105,25 @@ void check_layers(const ModelConfig& c, Rules& rules) {
   }
 }
 
+/// Names in config.json of a linear layer's sizes: key heads, value heads, key dim, value dim, taps.
+using LinearFields = std::array<const char*, 5>;
+constexpr LinearFields kDelta{"linear_num_key_heads", "linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim", "linear_conv_kernel_dim"};
+constexpr LinearFields kMamba{"mamba_n_groups", "mamba_n_heads", "mamba_d_state", "mamba_d_head", "mamba_d_conv"};
+
 /// Limits each size, so that the size of a sequence's state cannot overflow.
 bool check_linear_layers(const ModelConfig& c, Rules& rules) {
   if (!c.is_hybrid()) return true;
   constexpr int64_t kMost = int64_t(1) << 14;
   const kernels::DeltaSizes& s = c.delta;
-  const std::pair<const char*, int64_t> sizes[] = {{"linear_num_key_heads", s.key_heads}, {"linear_num_value_heads", s.value_heads},
-                                                   {"linear_key_head_dim", s.key_dim}, {"linear_value_head_dim", s.value_dim}};
+  const LinearFields& names = s.mamba ? kMamba : kDelta;
+  const int64_t sizes[] = {s.key_heads, s.value_heads, s.key_dim, s.value_dim};
   const bool convolution = s.is_convolution() && c.arch == "lfm2";
-  bool fit = rules.positive(convolution ? "conv_L_cache" : "linear_conv_kernel_dim", s.taps, kernels::kMostTaps);
-  for (const auto& [field, size] : sizes) fit = (convolution || rules.positive(field, size, kMost)) && fit;
+  bool fit = rules.positive(convolution ? "conv_L_cache" : names[4], s.taps, kernels::kMostTaps);
+  for (size_t i = 0; i < std::size(sizes); ++i) fit = (convolution || rules.positive(names[i], sizes[i], kMost)) && fit;
   fit = rules.require(c.attention_layers() > 0, "model: none of its %lld layers is one of attention; one at least must be.", (long long)c.layers) && fit;
-  return fit && (convolution || rules.require(s.value_heads % s.key_heads == 0, "model: linear_num_value_heads is %lld; it must be a multiple of linear_num_key_heads %lld.",
-                              (long long)s.value_heads, (long long)s.key_heads));
+  fit = rules.require(c.steps.least >= 0.0 && c.steps.most > c.steps.least, "model: time_step_limit is [%g, %g]; it must be an interval above 0.", c.steps.least, c.steps.most) && fit;
+  return fit && (convolution || rules.require(s.value_heads % s.key_heads == 0, "model: %s is %lld; it must be a multiple of %s %lld.", names[1],
+                              (long long)s.value_heads, names[0], (long long)s.key_heads));
 }
 
 void check_experts(const ModelConfig& c, Rules& rules) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
-#include "kernels/delta_rule.h"
+#include "kernels/mamba.h"
 
 namespace hone::model {
 
@@ -43,8 +43,8 @@ struct ExpertsConfig {
   double scaling = 1.0;
   int64_t groups = 1, chosen_groups = 1;
   std::vector<bool> layers;  // the layers that have experts; empty: all
-  // files hold a layer's gate and up as one tensor [E, inputs, outputs], and down as another
-  bool turned = false;
+  // files hold a layer's gate and up as one tensor [E, inputs, outputs], and down as another; joined: [E, outputs, inputs]
+  bool turned = false, joined = false;
   bool biases = false;       // the router and the experts have biases
   // clamps gate and up, whose columns then alternate (SwigluArgs); 0: no clamp, and gate lies before up
   double limit = 0.0;
@@ -97,9 +97,10 @@ struct ModelConfig {
   // layers that files have after the last one, for predicting several tokens ahead; not loaded
   int64_t further_layers = 0;
 
-  // per layer, whether gated DeltaNet or a short convolution replaces attention; empty: in no layer
+  // per layer, whether gated DeltaNet, Mamba-2 or a short convolution replaces attention; empty: in no layer
   std::vector<bool> linear_layers;
   kernels::DeltaSizes delta;          // sizes of the linear_layers
+  kernels::StepRange steps;           // of Mamba-2's time steps
   // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
   bool delta_by_head = false;
   // q_proj also outputs a gate per head element; the head's output is multiplied by sigmoid(gate)

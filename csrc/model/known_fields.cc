@@ -126,12 +126,10 @@ std::string experts_of(const Json& config) {
   const Json* type = config.find("model_type");
   const std::string name = type && type->kind() == Json::Kind::kString ? type->as_string("model_type") : "";
   constexpr const char* kTypes[] = {"dbrx", "deepseek_v2", "deepseek_v3", "llama4", "jamba", "grok"};
-  const Json* local = config.find("num_local_experts");
-  if (name == "granitemoehybrid" && local && local->kind() == Json::Kind::kNumber && local->as_double("num_local_experts") == 0) return "";
   if (is_supported_mixture(name)) return "";
   const bool by_name = name.find("moe") != std::string::npos ||
                        std::any_of(std::begin(kTypes), std::end(kTypes), [&](const char* t) { return name == t; });
-  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next.";
+  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next, granitemoehybrid.";
   if (by_name) return refusal;
   for (const char* field : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
     const Json* count = config.find(field);

@@ -107,7 +107,7 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
 
-/// Computes the projections and the recurrence of gated DeltaNet, or a short convolution.
+/// Computes the projections and the recurrence of gated DeltaNet or Mamba-2, or a short convolution.
 void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                       const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
@@ -117,6 +117,9 @@ void linear_attention(const Stream& stream, const ModelConfig& config, const Pac
   ops->release(mark);
   const TensorView& y = as_matrix(act.attn_out);
   if (config.delta.is_convolution()) return kernels::short_conv(stream, {.x = act.qkv, .conv = weights.delta.conv, .runs = runs, .y = y, .scratch = ops});
+  if (config.delta.mamba) {
+    return kernels::mamba(stream, {.x = act.qkv, .weights = weights.delta, .runs = runs, .y = y, .sizes = config.delta, .steps = config.steps, .eps = config.norm_eps, .scratch = ops});
+  }
   kernels::delta_rule(stream, {.x = act.qkv,
                                .weights = weights.delta,
                                .runs = runs,
@@ -270,8 +273,10 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(stream, c, rows));
   if (!c.is_hybrid()) return most;
-  return std::max(most, c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(rows, c.delta.channels(), c.delta.taps)
-                                                 : kernels::delta_rule_scratch_bytes(rows, c.delta));
+  const int64_t mixing = c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(rows, c.delta.channels(), c.delta.taps)
+                         : c.delta.mamba          ? kernels::mamba_scratch_bytes(rows, c.delta)
+                                                  : kernels::delta_rule_scratch_bytes(rows, c.delta);
+  return std::max(most, mixing);
 }
 
 void check_positions(const TensorView& positions, int64_t most) {

@@ -206,7 +206,7 @@ void check_for_gpu(const ModelConfig& c) {
   }
   const std::pair<const char*, bool> parts[] = {
       {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of gated DeltaNet or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
+      {"layers of gated DeltaNet, Mamba-2 or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
       {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
       {"experts with biases", c.experts.biases}, {"experts with a limited SwiGLU", c.experts.limit > 0.0}, {"shared experts with a gate", c.experts.shared_gate},
       {"experts in tensors [experts, in, out]", c.experts.turned}, {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
@@ -329,7 +329,7 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
 }
 
 int64_t unused_gradient_width(const ModelConfig& c) {
-  return std::max({c.width, c.q_width(), c.full_head_dim, c.delta.channels() * c.delta.taps, c.delta.value_heads, c.delta.value_dim});
+  return std::max({c.width, c.q_width(), c.full_head_dim, c.delta.channels() * c.delta.taps, c.delta.value_heads, c.delta.norm_width()});
 }
 
 TensorView Gradients::head() const {
@@ -355,7 +355,8 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
   if (!c.is_linear(i)) return out;
   const kernels::DeltaSizes& s = c.delta;
   out.delta.conv = f32(unused.as<float>(), {s.channels(), s.taps});
-  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.value_dim)};
+  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.norm_width())};
+  if (s.mamba) out.delta.conv_bias = first(s.channels()), out.delta.skip = first(s.value_heads);
   return out;
 }
 

@@ -279,12 +279,16 @@ void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerAc
   b.ops.release(mark);
 }
 
-/// Backward of gated DeltaNet, or of a short convolution.
+/// Backward of gated DeltaNet, Mamba-2 or a short convolution.
 void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
   if (b.config.delta.is_convolution()) {
     return kernels::short_conv_grad(b.stream, {.x = act.qkv, .conv = w.delta.conv, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = b.scratch.dqkv,
                                                .dconv = b.blocks.front().layer.delta.conv, .scratch = &b.ops});
+  }
+  if (b.config.delta.mamba) {
+    return kernels::mamba_grad(b.stream, {.x = act.qkv, .weights = w.delta, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = b.scratch.dqkv,
+                                          .dweights = b.blocks.front().layer.delta, .sizes = b.config.delta, .steps = b.config.steps, .eps = b.config.norm_eps, .scratch = &b.ops});
   }
   const int64_t mark = b.ops.mark();
   const TensorView &dqkv = b.scratch.dqkv, made = b.config.delta_by_head ? b.ops.take_view(dqkv.dtype, {dqkv.dim(0), dqkv.dim(1)}) : dqkv;
@@ -294,7 +298,7 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
   b.ops.release(mark);
 }
 
-/// Backward of the part of a layer before the output projection: attention, gated DeltaNet or convolution.
+/// Backward of the part of a layer before the output projection: attention, or what a linear layer has in its place.
 void attention_half(const Backward& b, const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) {
   if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
   else if (b.config.gated_attention) gated_heads_gradient(b, w, act);

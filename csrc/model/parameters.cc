@@ -22,6 +22,8 @@ class Layout {
     specs_.push_back({std::move(name), std::move(shape), offset_, matrix});
     offset_ += specs_.back().numel();
   }
+  /// Aligns, then adds.
+  void start(std::string name, std::vector<int64_t> shape, bool matrix = false) { align(), add(std::move(name), std::move(shape), matrix); }
 
  private:
   std::vector<TensorSpec>& specs_;
@@ -38,8 +40,7 @@ void add_projections(Layout& out, const ModelConfig& c, int64_t index, const std
     if (!c.keys_are_values(index)) out.add(attention + "v_proj.weight", {c.kv_width(index), c.width}, true);
   }
   if (c.qkv_bias) {
-    out.align();
-    out.add(attention + "q_proj.bias", {c.q_width()});
+    out.start(attention + "q_proj.bias", {c.q_width()});
     out.add(attention + "k_proj.bias", {c.kv_width()});
     out.add(attention + "v_proj.bias", {c.kv_width()});
   }
@@ -47,23 +48,30 @@ void add_projections(Layout& out, const ModelConfig& c, int64_t index, const std
     out.align();
     const LayerNames names = layer_names(c);
     out.add(attention + names.q_norm + ".weight", {c.q_norm_width(index)});
-    out.align();
-    out.add(attention + names.k_norm + ".weight", {c.k_norm_width(index)});
+    out.start(attention + names.k_norm + ".weight", {c.k_norm_width(index)});
   }
 }
 
 void add_convolution(Layout& out, const ModelConfig& c, const std::string& prefix) {
-  out.align();
-  out.add(prefix + "in_proj.weight", {c.delta.inputs(), c.width}, true);
-  out.align();
-  out.add(prefix + "conv.weight", {c.delta.channels(), 1, c.delta.taps});
-  out.align();
-  out.add(prefix + "out_proj.weight", {c.width, c.delta.values()}, true);
+  out.start(prefix + "in_proj.weight", {c.delta.inputs(), c.width}, true);
+  out.start(prefix + "conv.weight", {c.delta.channels(), 1, c.delta.taps});
+  out.start(prefix + "out_proj.weight", {c.width, c.delta.values()}, true);
+}
+
+void add_mamba(Layout& out, const ModelConfig& c, const std::string& prefix) {
+  const kernels::DeltaSizes& s = c.delta;
+  out.start(prefix + "in_proj.weight", {s.inputs(), c.width}, true);
+  out.start(prefix + "conv1d.weight", {s.channels(), 1, s.taps});
+  out.start(prefix + "conv1d.bias", {s.channels()});
+  for (const char* name : {"A_log", "dt_bias", "D"}) out.start(prefix + name, {s.value_heads});
+  out.start(prefix + "norm.weight", {s.norm_width()});
+  out.start(prefix + "out_proj.weight", {c.width, s.values()}, true);
 }
 
 void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& layer) {
   const kernels::DeltaSizes& s = c.delta;
   if (s.is_convolution()) return add_convolution(out, c, layer + "conv.");
+  if (s.mamba) return add_mamba(out, c, layer + "mamba.");
   const std::string prefix = layer + "linear_attn.";
   out.align();
   if (c.delta_by_head) {
@@ -75,24 +83,18 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
     out.add(prefix + "in_proj_b.weight", {s.value_heads, c.width}, true);
     out.add(prefix + "in_proj_a.weight", {s.value_heads, c.width}, true);
   }
-  out.align();
-  out.add(prefix + "conv1d.weight", {s.channels(), 1, s.taps});
-  out.align();
-  out.add(prefix + "A_log", {s.value_heads});
-  out.align();
-  out.add(prefix + "dt_bias", {s.value_heads});
-  out.align();
-  out.add(prefix + "norm.weight", {s.value_dim});
-  out.align();
-  out.add(prefix + "out_proj.weight", {c.width, s.values()}, true);
+  out.start(prefix + "conv1d.weight", {s.channels(), 1, s.taps});
+  out.start(prefix + "A_log", {s.value_heads});
+  out.start(prefix + "dt_bias", {s.value_heads});
+  out.start(prefix + "norm.weight", {s.value_dim});
+  out.start(prefix + "out_proj.weight", {c.width, s.values()}, true);
 }
 
 void add_attention(Layout& out, const ModelConfig& c, int64_t index, const std::string& layer) {
   add_projections(out, c, index, layer + "self_attn.");
   out.align();
   if (c.sinks) out.add(layer + "self_attn.sinks", {c.heads});
-  out.align();
-  out.add(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width(index)}, true);
+  out.start(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width(index)}, true);
   out.align();
   if (c.o_bias) out.add(layer + "self_attn.o_proj.bias", {c.width});
 }
@@ -106,21 +108,26 @@ void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const s
     out.add(mlp + names.gate + ".weight", {width, c.width}, true);
     out.add(mlp + names.up + ".weight", {width, c.width}, true);
   }
-  out.align();
-  out.add(mlp + names.down + ".weight", {c.width, width}, true);
+  out.start(mlp + names.down + ".weight", {c.width, width}, true);
 }
 
 /// Adds each matrix as one tensor of all experts, [E, inputs, outputs].
 void add_turned_experts(Layout& out, const ModelConfig& c, const std::string& experts) {
   const ExpertsConfig& e = c.experts;
   const auto one = [&](const char* name, int64_t inputs, int64_t outputs) {
-    out.align();
-    out.add(experts + name, {e.count, inputs, outputs});
+    out.start(experts + name, {e.count, inputs, outputs});
     out.align();
     if (e.biases) out.add(experts + name + "_bias", {e.count, outputs});
   };
   one("gate_up_proj", c.width, 2 * e.width);
   one("down_proj", e.width, c.width);
+}
+
+/// Adds each matrix as one tensor of all experts, [E, outputs, inputs].
+void add_joined_experts(Layout& out, const ModelConfig& c, const std::string& sparse) {
+  const ExpertsConfig& e = c.experts;
+  out.start(sparse + "input_linear.weight", {e.count, 2 * e.width, c.width});
+  out.start(sparse + "output_linear.weight", {e.count, c.width, e.width});
 }
 
 /// Adds gate and up of each expert, one expert after the other, then down of each.
@@ -135,6 +142,7 @@ void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, con
   if (e.biases) out.add(router + "bias", {e.count});
   out.align();
   if (e.correction) out.add(router + kCorrection, {e.count});
+  if (e.joined) return add_joined_experts(out, c, sparse);
   if (e.turned) return add_turned_experts(out, c, sparse + "experts.");
   const auto name = [&](int64_t i, const char* part) { return sparse + "experts." + std::to_string(i) + "." + part + ".weight"; };
   out.align();
@@ -151,8 +159,7 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
   const LayerNames names = layer_names(c);
   const auto norm = [&](const char* name) {
     if (!name) return;
-    out.align();
-    out.add(layer + name + ".weight", {c.width});
+    out.start(layer + name + ".weight", {c.width});
   };
   norm(names.attn_before);
   c.is_linear(index) ? add_linear_attention(out, c, layer) : add_attention(out, c, index, layer);
@@ -170,13 +177,16 @@ bool ends_with(const std::string& text, const char* tail) {
   return text.size() >= n && text.compare(text.size() - n, n, tail) == 0;
 }
 
+/// Whether a tensor is [E, outputs, inputs], one matrix of all experts.
+bool is_joined(const TensorSpec& spec) { return spec.shape.size() == 3 && spec.name.find(".block_sparse_moe.") != std::string::npos; }
+
 /// Standard deviation of a tensor's initial values; 0 stands for a constant (norms, biases and other
 /// vectors).
 double initial_deviation(const TensorSpec& spec, const ModelConfig& config) {
   if (spec.shape.size() == 1 || ends_with(spec.name, "_bias")) return 0.0;
-  const bool turned = config.experts.turned && spec.shape.size() == 3;
-  if (!spec.matrix && !turned) return 0.02;
-  const double deviation = 1.0 / std::sqrt(double(spec.shape[1]));
+  const bool turned = config.experts.turned && spec.shape.size() == 3, joined = is_joined(spec);
+  if (!spec.matrix && !turned && !joined) return 0.02;
+  const double deviation = 1.0 / std::sqrt(double(spec.shape[joined ? 2 : 1]));
   const LayerNames names = layer_names(config);
   const auto is = [&](const char* name) { return ends_with(spec.name, (std::string(name) + ".weight").c_str()); };
   const bool residual = (turned && ends_with(spec.name, "down_proj")) || is("o_proj") || is("out_proj") || is(names.down) || (config.mixes() && is(names.expert_down));
@@ -225,7 +235,10 @@ LayerNames layer_names(const ModelConfig& config) {
   using Norms = ModelConfig::Norms;
   using Names = ModelConfig::Names;
   LayerNames out{};
-  if (config.names == Names::kGraniteHybrid) out.mlp = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
+  if (config.names == Names::kGraniteHybrid) {
+    out.mlp = out.shared = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
+    out.sparse = "block_sparse_moe", out.router = "router.layer";
+  }
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
   if (config.experts.shared_gate) out.shared = "mlp.shared_expert";
   if (config.names == Names::kGptOss) out.router = "router";
@@ -249,11 +262,9 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   Layout out(specs);
   out.add("model.embed_tokens.weight", {config.vocabulary, config.width});
   for (int64_t i = 0; i < config.layers; ++i) add_layer(out, config, i);
-  out.align();
-  out.add(std::string("model.") + layer_names(config).final_norm + ".weight", {config.width});
+  out.start(std::string("model.") + layer_names(config).final_norm + ".weight", {config.width});
   if (!config.tied_head) {
-    out.align();
-    out.add("lm_head.weight", {config.vocabulary, config.width});
+    out.start("lm_head.weight", {config.vocabulary, config.width});
   }
   return specs;
 }
@@ -262,7 +273,7 @@ bool is_frozen(const TensorSpec& spec) { return ends_with(spec.name, kCorrection
 
 bool is_decayed(const TensorSpec& spec) {
   const size_t rank = spec.shape.size();
-  return (rank == 2 && !ends_with(spec.name, "_bias")) || (rank == 3 && spec.name.find(".experts.") != std::string::npos);
+  return (rank == 2 && !ends_with(spec.name, "_bias")) || (rank == 3 && (is_joined(spec) || spec.name.find(".experts.") != std::string::npos));
 }
 
 int64_t parameter_bytes(const ModelConfig& config, DType dtype) {
@@ -273,7 +284,7 @@ LayerViews LayerViews::moved(const std::function<TensorView(const TensorView&)>&
   LayerViews out = *this;
   for (TensorView* view : {&out.attn_norm, &out.qkv, &out.qkv_bias, &out.q_norm, &out.k_norm, &out.sinks, &out.o, &out.o_bias, &out.attn_after,
                            &out.mlp_norm, &out.gate_up, &out.down, &out.mlp_after, &out.scalar, &out.delta.conv, &out.delta.decay, &out.delta.dt,
-                           &out.delta.norm, &out.router, &out.shared_gate, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
+                           &out.delta.norm, &out.delta.conv_bias, &out.delta.skip, &out.router, &out.shared_gate, &out.router_bias, &out.correction, &out.experts_gate_up, &out.experts_gate_up_bias,
                            &out.experts_down, &out.experts_down_bias}) {
     if (!view->empty()) *view = move(*view);
   }
@@ -300,13 +311,15 @@ void Parameters::find_layers() {
     LayerViews v;
     v.attn_norm = vector(c.norms_before(), c.width);
     const bool linear = c.is_linear(i);
-    const bool convolution = linear && c.delta.is_convolution();
-    v.qkv = typed(next(convolution ? 1 : linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : c.keys_are_values(i) ? 2 : 3), {c.in_width(i), c.width});
+    const bool convolution = linear && c.delta.is_convolution(), mamba = linear && c.delta.mamba;
+    v.qkv = typed(next(convolution || mamba ? 1 : linear ? (c.delta_by_head ? 2 : 4) : c.fused_qkv ? 1 : c.keys_are_values(i) ? 2 : 3), {c.in_width(i), c.width});
     if (linear) v.delta.conv = typed(next(), {c.delta.channels(), c.delta.taps});
     if (linear && !convolution) {
+      v.delta.conv_bias = vector(mamba, c.delta.channels());
       v.delta.decay = typed(next(), {c.delta.value_heads});
       v.delta.dt = typed(next(), {c.delta.value_heads});
-      v.delta.norm = typed(next(), {c.delta.value_dim});
+      v.delta.skip = vector(mamba, c.delta.value_heads);
+      v.delta.norm = typed(next(), {c.delta.norm_width()});
     } else if (!linear) {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
       v.q_norm = vector(c.qk_norm, c.q_norm_width(i));
@@ -329,7 +342,7 @@ void Parameters::find_layers() {
       v.correction = vector(e.correction, e.count);
       const auto matrices = [&](int64_t outputs, int64_t inputs, int64_t tensors) {
         const int64_t rows = e.turned ? inputs : outputs, columns = e.turned ? outputs : inputs;
-        return typed(next(size_t(e.turned ? 1 : tensors)), {e.count * rows, columns});
+        return typed(next(size_t(e.turned || e.joined ? 1 : tensors)), {e.count * rows, columns});
       };
       const auto biases = [&](int64_t n) { return e.biases ? typed(next(), {e.count, n}) : TensorView{}; };
       v.experts_gate_up = matrices(2 * e.width, c.width, 2 * e.count);

@@ -36,7 +36,7 @@ bool is_decayed(const TensorSpec& spec);
 /// The tensors of one layer. qkv is [in_width, C], gate_up is [2F, C]. Empty are: absent biases, q/k norms
 /// and norms before or after a half; gate_up and down if the layer has experts and no shared MLP. In a layer
 /// of gated DeltaNet qkv holds the matrices of q, k, v, z, b and a, `o` is the output's matrix, and delta has
-/// the other tensors; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.
+/// the other tensors; in Mamba-2 qkv is in_proj; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.
 /// E experts have router [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F] (with
 /// ExpertsConfig::turned [E C, 2F] and [E F, C]), biases [E], [E, 2F] and [E, C], shared_gate [1, C]. scalar [1]:
 /// ModelConfig::layer_scalars.

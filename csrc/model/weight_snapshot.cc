@@ -41,10 +41,12 @@ PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType stora
 kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
   const TensorView conv = arena.take_view(DType::kF32, {s.channels(), s.taps});
   if (s.is_convolution()) return {.conv = conv, .decay = {}, .dt = {}, .norm = {}};
-  return {.conv = conv,
-          .decay = arena.take_view(DType::kF32, {s.value_heads}),
-          .dt = arena.take_view(DType::kF32, {s.value_heads}),
-          .norm = arena.take_view(DType::kF32, {s.value_dim})};
+  kernels::DeltaWeights out{.conv = conv,
+                            .decay = arena.take_view(DType::kF32, {s.value_heads}),
+                            .dt = arena.take_view(DType::kF32, {s.value_heads}),
+                            .norm = arena.take_view(DType::kF32, {s.norm_width()})};
+  if (s.mamba) out.conv_bias = arena.take_view(DType::kF32, {s.channels()}), out.skip = arena.take_view(DType::kF32, {s.value_heads});
+  return out;
 }
 
 /// Bytes of a layer's weights, which depend on its kind of attention and on whether it has experts.
@@ -54,7 +56,8 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) +
                   (int(c.norms_before()) + int(c.norms_mlp())) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
   if (c.is_linear(layer)) {
-    bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.value_dim));
+    bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.norm_width())) +
+             (c.delta.mamba ? floats(c.delta.channels()) + floats(c.delta.value_heads) : 0);
   } else {
     bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width(layer)) + floats(c.k_norm_width(layer)) : 0);
   }
@@ -209,7 +212,7 @@ std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const Pack
   const std::pair<TensorView, TensorView> vectors[] = {
       {from.attn_norm, to.attn_norm}, {from.attn_after, to.attn_after}, {from.mlp_norm, to.mlp_norm}, {from.mlp_after, to.mlp_after},
       {from.qkv_bias, to.qkv_bias},   {from.q_norm, to.q_norm},         {from.k_norm, to.k_norm},     {from.delta.conv, to.delta.conv},
-      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.correction, to.correction},
+      {from.delta.decay, to.delta.decay}, {from.delta.dt, to.delta.dt}, {from.delta.norm, to.delta.norm}, {from.delta.conv_bias, to.delta.conv_bias}, {from.delta.skip, to.delta.skip}, {from.correction, to.correction},
       {from.scalar, to.scalar}, {from.sinks, to.sinks}, {from.o_bias, to.o_bias}, {from.router_bias, to.router_bias},
       {from.experts_gate_up_bias, to.experts_gate_up_bias}, {from.experts_down_bias, to.experts_down_bias}};
   for (const auto& [vector, copy] : vectors) {

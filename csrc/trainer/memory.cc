@@ -74,7 +74,7 @@ void check_hybrid(const model::ModelConfig& model, const TrainerConfig& config) 
     fail(Code::kUnsupported, "trainer: %s has heads of two sizes, and its trainers cannot be sharded. Leave sharding out.", model.arch.c_str());
   }
   if (!model.is_hybrid() || (config.sharding.stage == Sharding::Stage::kNone && config.sharding.sequence == 1)) return;
-  fail(Code::kUnsupported, "trainer: %s has layers of gated DeltaNet or short convolution, whose trainers cannot be sharded. Leave sharding out.", model.arch.c_str());
+  fail(Code::kUnsupported, "trainer: %s has layers of gated DeltaNet, Mamba-2 or short convolution, whose trainers cannot be sharded. Leave sharding out.", model.arch.c_str());
 }
 
 TrainerBytes trainer_bytes(const model::ModelConfig& model, const TrainerConfig& config, int64_t sequences, int threads,

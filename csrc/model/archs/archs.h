@@ -41,6 +41,9 @@ void parse_qwen_window(ConfigFields& fields, ModelConfig& config);
 /// missing or unknown model_type and for a mixture of experts that is not in the table.
 ModelConfig parse_text_model(const Json& json, const std::string& where, ConfigProblems& problems);
 
+/// A JSON number with a decimal point, since transformers 5 refuses an integer for a field that it declares
+/// as float.
+Json decimal(double value);
 /// Writes the transformers-5 fields that all architectures share.
 void write_decoder(const ModelConfig& config, Json& json);
 /// Writes rope_parameters as two objects: one for layers with a sliding window (sliding_theta), one for other

@@ -179,6 +179,12 @@ Json write_rope(const RopeConfig& rope) {
 
 }  // namespace
 
+Json decimal(double value) {
+  std::string text = Json::number(value).dump();
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return Json::parse(text, "number");
+}
+
 void write_rope_by_layer(const ModelConfig& config, Json& json) {
   Json rope = Json::object(), local = Json::object();
   local.set("rope_type", Json::string("default"));

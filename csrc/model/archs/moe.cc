@@ -23,14 +23,6 @@ void write_experts(const ModelConfig& config, const char* count, Json& json) {
   json.set("output_router_logits", Json::boolean(false));
 }
 
-/// A JSON number with a decimal point, since transformers 5 refuses an integer for a field that it declares
-/// as float.
-Json decimal(double value) {
-  std::string text = Json::number(value).dump();
-  if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return Json::parse(text, "number");
-}
-
 /// Sets which layers have experts: those with has(layer). The list stays empty if all layers have experts.
 template <class Has>
 void choose_layers(ModelConfig& config, const Has& has) {

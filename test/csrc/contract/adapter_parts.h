@@ -25,16 +25,17 @@ struct AdapterPart {
 /// The parts of the model's tensors that the adapter pair `a`, `b` changes.
 inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const model::TensorSpec& a, const model::TensorSpec& b) {
   const std::string stem = a.name.substr(0, a.name.find(".lora_A"));
-  const size_t at = stem.find("mlp.experts");
+  const size_t module = stem.find(".experts");
   const int64_t n = b.shape[0], k = a.shape[1], E = c.experts.count;
-  if (at == std::string::npos) return {{stem + ".weight", 0, 0, n, k, 0, 1, false}};
+  if (module == std::string::npos) return {{stem + ".weight", 0, 0, n, k, 0, 1, false}};
   const bool opens = stem.ends_with(".base_layer");
   const model::LayerNames names = model::layer_names(c);
-  const std::string experts = stem.substr(0, at) + names.sparse + ".experts.";
+  const std::string sparse = stem.substr(0, stem.rfind('.', module - 1) + 1) + names.sparse, experts = sparse + ".experts.";
   std::vector<AdapterPart> out;
   for (int64_t e = 0; e < E; ++e) {
     const auto part = [&](const char* name, int64_t first, int64_t rows) { out.push_back({experts + std::to_string(e) + "." + name + ".weight", 0, first, rows, k, e, E, false}); };
-    if (c.experts.turned) out.push_back({experts + (opens ? "gate_up_proj" : "down_proj"), e * n * k, 0, n, k, e, E, true});
+    if (c.experts.joined) out.push_back({sparse + (opens ? ".input_linear.weight" : ".output_linear.weight"), e * n * k, 0, n, k, e, E, false});
+    else if (c.experts.turned) out.push_back({experts + (opens ? "gate_up_proj" : "down_proj"), e * n * k, 0, n, k, e, E, true});
     else if (opens) part(names.expert_gate, 0, n / 2), part(names.expert_up, n / 2, n / 2);
     else part(names.expert_down, 0, n);
   }

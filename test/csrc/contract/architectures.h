@@ -62,6 +62,17 @@ inline model::ModelConfig convolution_config() {
   return model::parse_hf_config(Json::parse(text, "convolution"), "convolution");
 }
 
+/// Granite-4.0-H: Mamba-2 of two groups of three heads before and after a layer of attention; with experts beside a shared MLP
+/// if wanted.
+inline model::ModelConfig mamba_config(bool experts = false) {
+  const std::string text = R"({"model_type": "granitemoehybrid", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 12, "intermediate_size": 12, "shared_intermediate_size": 52,
+    "max_position_embeddings": 256, "tie_word_embeddings": true, "residual_multiplier": 0.6, "attention_multiplier": 0.2,
+    "logits_scaling": 2.0, "mamba_n_groups": 2, "mamba_n_heads": 6, "mamba_d_head": 20, "mamba_d_state": 9, "mamba_expand": 3,
+    "layer_types": ["mamba", "attention", "mamba"], "num_experts_per_tok": 2, "num_local_experts": )" + std::string(experts ? "5" : "0") + "}";
+  return model::parse_hf_config(Json::parse(text, "mamba"), "mamba");
+}
+
 /// Heads of two sizes, whose keys serve as values in the layer without a window, which is the last.
 inline model::ModelConfig two_sizes_config() {
   const char* const text = R"({"model_type": "gemma4_text", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 4,

@@ -1,4 +1,4 @@
-// Models with layers of gated DeltaNet or short convolution, whose recurrent states the engine stores besides
+// Models with layers of gated DeltaNet, Mamba-2 or short convolution, whose recurrent states the engine stores besides
 // its KV pages. Tests that the engine's log-probs equal the trainer's to the bit, however rollouts were
 // batched, prefilled, preempted and packed; attempts that share a prompt; replaying a recorded run; and what
 // such models do not support. Scores and gradients are compared with transformers in
@@ -70,18 +70,39 @@ TEST(a_hybrids_engine_equals_its_trainer_after_preemption_in_every_storage) {
   EXPECT_TRUE(preemptions > 0);
 }
 
-TEST(a_model_with_short_convolutions_has_equal_log_probs_in_engine_and_trainer) {
+namespace {
+
+/// Compares engine and trainer in every storage, for several splits and packings; returns the number of preemptions.
+int64_t expect_equal_at_every_split(const char* name, const model::ModelConfig& model) {
   int64_t preemptions = 0;
   for (const DType storage : {DType::kF32, DType::kBF16}) {
     for (const int32_t rows : {1, 3, 13, 1000}) {
       for (const int64_t budget : {1, 170, 100000}) {
-        Case c = some_case("convolution", engine_config(rows == 3 ? 64 : 16, rows, rows == 1 ? 256 : 12));
-        c.model = convolution_config(), c.storage = storage, c.packed_tokens = budget, c.requests = 12, c.threads = 1 + int(budget == 170);
+        Case c = some_case(name, engine_config(rows == 3 ? 64 : 16, rows, rows == 1 ? 256 : 12));
+        c.model = model, c.storage = storage, c.packed_tokens = budget, c.requests = 12, c.threads = 1 + int(budget == 170);
         preemptions += expect_equal(c);
       }
     }
   }
-  EXPECT_TRUE(preemptions > 0);
+  return preemptions;
+}
+
+}  // namespace
+
+TEST(a_model_with_short_convolutions_has_equal_log_probs_in_engine_and_trainer) {
+  EXPECT_TRUE(expect_equal_at_every_split("convolution", convolution_config()) > 0);
+}
+
+TEST(a_model_with_mamba_has_equal_log_probs_in_engine_and_trainer) {
+  EXPECT_TRUE(expect_equal_at_every_split("Mamba-2", mamba_config()) > 0);
+  EXPECT_TRUE(expect_equal_at_every_split("Mamba-2 mixture", mamba_config(true)) > 0);
+  each_isa([] {
+    for (const int32_t running : {1, 7, 64}) {
+      Case c = some_case("batch size", engine_config(running, 256));
+      c.model = mamba_config();
+      expect_equal(c);
+    }
+  });
 }
 
 namespace {
@@ -155,19 +176,19 @@ void replay_a_recorded_run(const model::ModelConfig& model) {
 }  // namespace
 
 TEST(attempts_that_share_a_prompt_begin_with_its_state) {
-  for (const model::ModelConfig& model : {hybrid_config(), convolution_config()}) share_prompts(model);
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config()}) share_prompts(model);
 }
 
 TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_flight) {
-  for (const model::ModelConfig& model : {hybrid_config(), convolution_config()}) replay_a_recorded_run(model);
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config()}) replay_a_recorded_run(model);
 }
 
 TEST(steps_take_the_memory_that_they_are_said_to_take) {
-  for (const model::ModelConfig& model : {hybrid_config(), hybrid_config(false), convolution_config()}) {
+  for (const model::ModelConfig& model : {hybrid_config(), hybrid_config(false), convolution_config(), mamba_config(), mamba_config(true)}) {
     for (const int mode : {0, 1, 2, 3}) {
       trainer::TrainerConfig config;
       config.packed_tokens = 40, config.recompute = mode % 2 == 1;
-      if (mode >= 2) config.adapters = {4, 8.0f, {"all-linear"}, 1};
+      if (mode >= 2) config.adapters = {4, 8.0f, {model.mixes() ? "experts" : "all-linear"}, 1};
       const std::vector<int32_t> tokens(40, 3), starts{0, 25, 40};
       std::vector<uint8_t> mask(40, 1);
       mask[0] = mask[25] = 0;
@@ -186,12 +207,13 @@ TEST(steps_take_the_memory_that_they_are_said_to_take) {
 }
 
 TEST(a_hybrid_is_refused_for_what_it_has_no_kernels_for) {
-  const model::ModelConfig model = hybrid_config();
-  EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
-  trainer::TrainerConfig sharded;
-  sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
-  EXPECT_THROWS(trainer::Trainer(model, sharded, nullptr), Code::kUnsupported);
-  EXPECT_THROWS(trainer::trainer_bytes(model, sharded, 1, 1, {0, 2}), Code::kUnsupported);
+  for (const model::ModelConfig& model : {hybrid_config(), mamba_config()}) {
+    EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
+    trainer::TrainerConfig sharded;
+    sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
+    EXPECT_THROWS(trainer::Trainer(model, sharded, nullptr), Code::kUnsupported);
+    EXPECT_THROWS(trainer::trainer_bytes(model, sharded, 1, 1, {0, 2}), Code::kUnsupported);
+  }
 }
 
 TEST(weights_of_other_kinds_of_layers_are_refused) {

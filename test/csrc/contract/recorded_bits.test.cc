@@ -111,6 +111,8 @@ std::vector<std::pair<std::string, model::ModelConfig>> models() {
   all.emplace_back("qwen3", test::small_decoder(true));
   all.emplace_back("qwen3_5", test::hybrid_config());
   all.emplace_back("lfm2", test::convolution_config());
+  all.emplace_back("granite-4-h", test::mamba_config());
+  all.emplace_back("granite-4-h with experts", test::mamba_config(true));
   all.emplace_back("gemma4_text", test::two_sizes_config());
   return all;
 }
@@ -140,6 +142,8 @@ const Recorded kRecorded[] = {
     {"qwen3", 0x58e10ef838956a9a, 0xca71682675a2325d, 0xf65606efa31cb4d0},
     {"qwen3_5", 0x5aba89016a7bbbf0, 0x7d1313ceaee452bc, 0xba6a2153890b0093},
     {"lfm2", 0xbee40ad8f85c5e73, 0x5b46e09db748aa18, 0x44038db3770107aa},
+    {"granite-4-h", 0, 0, 0},
+    {"granite-4-h with experts", 0, 0, 0},
     {"gemma4_text", 0x7f87e1c6c442129c, 0xfd12fbc3e1979715, 0x0d5bef8764a26713},
 };
 

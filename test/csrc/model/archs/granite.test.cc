@@ -1,4 +1,7 @@
-// Granite: its four multipliers.
+// Granite: its four multipliers, and Granite-4.0's layers of Mamba-2 and experts. published_models.test.cc compares
+// numbers.
+#include <cmath>
+
 #include "check.h"
 #include "model/archs/fixture.h"
 
@@ -52,15 +55,74 @@ TEST(a_hybrid_without_mamba_and_experts_is_a_dense_model_with_other_names) {
   EXPECT_TRUE(!test::parse(test::written(test::parse(still))).rotates(0));
 }
 
-TEST(a_layer_of_mamba_is_refused_by_its_name) {
-  for (const char* layers : {R"(["mamba", "attention"])", R"(["linear_attention", "attention"])", "null"}) {
-    try {
-      test::parse(hybrid(layers));
-      test::report(__FILE__, __LINE__, std::string(layers) + " was accepted");
-    } catch (const Error& e) {
-      EXPECT_TRUE(e.code() == Code::kUnsupported && std::string(e.what()).find("layers of attention") != std::string::npos);
-    }
+Json with(Json json, std::initializer_list<std::pair<const char*, const char*>> fields) {
+  for (const auto& [name, value] : fields) json.set(name, Json::parse(value, "t"));
+  return json;
+}
+
+/// Two layers, the first of Mamba-2: width 32, so that values are 64.
+Json mamba(std::initializer_list<std::pair<const char*, const char*>> fields = {}) {
+  const Json sizes = with(hybrid(R"(["mamba", "attention"])"), {{"mamba_n_heads", "8"}, {"mamba_d_head", "8"}, {"mamba_d_state", "6"}, {"mamba_n_groups", "2"}});
+  return with(sizes, fields);
+}
+
+/// The shape of the tensor with this name under model.layers; empty if there is none.
+std::vector<int64_t> shape_of(const model::ModelConfig& c, const std::string& name) {
+  for (const auto& spec : model::tensor_specs(c)) {
+    if (spec.name == "model.layers." + name) return spec.shape;
   }
+  return {};
+}
+
+TEST(layers_of_mamba_have_the_sizes_and_names_of_files) {
+  const model::ModelConfig first = test::parse(mamba()), written = test::parse(test::written(first));
+  for (const model::ModelConfig& c : {first, written, test::parse(mamba({{"mamba_d_head", R"("auto")"}, {"layer_types", R"(["linear_attention", "full_attention"])"}}))}) {
+    EXPECT_TRUE(c.is_linear(0) && !c.is_linear(1) && c.delta.mamba && !c.mixes());
+    EXPECT_EQ(c.delta.value_dim, 8);
+    EXPECT_EQ(c.in_width(0), 64 + (64 + 2 * 2 * 6) + 8);
+    EXPECT_EQ(c.state_floats(), 3 * (64 + 24) + 8 * 6 * 8);
+    EXPECT_TRUE(c.steps.least == 0.0 && std::isinf(c.steps.most));
+    EXPECT_TRUE((shape_of(c, "0.mamba.in_proj.weight") == std::vector<int64_t>{160, 32}));
+    EXPECT_TRUE((shape_of(c, "0.mamba.conv1d.weight") == std::vector<int64_t>{88, 1, 4}));
+    EXPECT_TRUE((shape_of(c, "0.mamba.conv1d.bias") == std::vector<int64_t>{88}));
+    EXPECT_TRUE((shape_of(c, "0.mamba.norm.weight") == std::vector<int64_t>{64}));
+    EXPECT_TRUE((shape_of(c, "0.mamba.D") == std::vector<int64_t>{8}));
+    EXPECT_TRUE((shape_of(c, "0.mamba.out_proj.weight") == std::vector<int64_t>{32, 64}));
+    EXPECT_TRUE(shape_of(c, "1.mamba.D").empty());
+  }
+}
+
+TEST(bounds_of_time_steps_are_read_and_written) {
+  const model::ModelConfig both = test::parse(mamba({{"time_step_limit", "[0.01, 2.5]"}})), one = test::parse(mamba({{"time_step_limit", R"([0.01, {"__float__": "Infinity"}])"}}));
+  EXPECT_TRUE(both.steps.least == 0.01 && both.steps.most == 2.5 && one.steps.least == 0.01 && std::isinf(one.steps.most));
+  const model::ModelConfig again = test::parse(test::written(both));
+  EXPECT_TRUE(again.steps.least == 0.01 && again.steps.most == 2.5 && std::isinf(test::parse(test::written(one)).steps.most));
+  EXPECT_THROWS(test::parse(mamba({{"time_step_limit", "[0.5]"}})), Code::kConfig);
+  EXPECT_THROWS(test::parse(mamba({{"time_step_limit", "[0.5, 0.2]"}})), Code::kConfig);
+  EXPECT_THROWS(test::parse(mamba({{"time_step_limit", R"([0, {"__float__": "NaN"}])"}})), Code::kConfig);
+}
+
+TEST(experts_lie_beside_a_shared_mlp_each_matrix_as_one_tensor_of_all) {
+  const model::ModelConfig first = test::parse(mamba({{"num_local_experts", "6"}, {"num_experts_per_tok", "2"}, {"intermediate_size", "20"}}));
+  for (const model::ModelConfig& c : {first, test::parse(test::written(first))}) {
+    EXPECT_TRUE(c.mixes() && c.experts.normalized && c.experts.count == 6 && c.experts.chosen == 2);
+    EXPECT_TRUE(c.experts.width == 20 && c.experts.shared_width == 48);
+    EXPECT_TRUE((shape_of(c, "1.block_sparse_moe.router.layer.weight") == std::vector<int64_t>{6, 32}));
+    EXPECT_TRUE((shape_of(c, "1.block_sparse_moe.input_linear.weight") == std::vector<int64_t>{6, 40, 32}));
+    EXPECT_TRUE((shape_of(c, "1.block_sparse_moe.output_linear.weight") == std::vector<int64_t>{6, 32, 20}));
+    EXPECT_TRUE((shape_of(c, "1.shared_mlp.input_linear.weight") == std::vector<int64_t>{96, 32}));
+  }
+}
+
+TEST(what_is_not_here_is_refused) {
+  EXPECT_THROWS(test::parse(mamba({{"layer_types", R"(["mamba", "moe"])"}})), Code::kUnsupported);
+  EXPECT_THROWS(test::parse(mamba({{"layer_types", "null"}})), Code::kConfig);  // no layer would have attention
+  EXPECT_THROWS(test::parse(mamba({{"mamba_conv_bias", "false"}})), Code::kUnsupported);
+  EXPECT_THROWS(test::parse(mamba({{"mamba_proj_bias", "true"}})), Code::kUnsupported);
+  EXPECT_THROWS(test::parse(mamba({{"mamba_d_head", "9"}})), Code::kConfig);
+  EXPECT_THROWS(test::parse(mamba({{"mamba_n_groups", "3"}})), Code::kConfig);
+  EXPECT_THROWS(test::parse(mamba({{"mamba_d_state", "0"}})), Code::kConfig);
+  EXPECT_THROWS(test::parse(mamba({{"mamba_d_conv", "9"}})), Code::kConfig);
 }
 
 }  // namespace
