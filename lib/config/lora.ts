@@ -22,6 +22,8 @@ const LORA_TARGETS = [
   "w1",
   "w2",
   "w3",
+  "input_linear",
+  "output_linear",
   "experts",
 ] as const;
 

@@ -30,6 +30,7 @@ test.each([
   ["allenai/OLMoE-1B-7B-0924", 1_282_017_280],
   ["mistralai/Mixtral-8x7B-v0.1", 12_879_925_248],
   ["zai-org/GLM-4.5-Air", 13_424_129_664],
+  ["ibm-granite/granite-4.0-h-tiny", 1_464_934_272],
   ["Qwen/Qwen3-0.6B", 596_049_920],
 ])("%s multiplies a token by so many weights", (name, active) => {
   const config = JSON.stringify(PUBLISHED[name]!.config);
@@ -77,10 +78,15 @@ describe("a mixture of experts that no architecture has is refused in one line",
   test("by plan", () => expect(() => networkOf(JSON.stringify(config))).toThrow(refusal));
 });
 
-test("layers of gated DeltaNet have no keys and values", () => {
+test("layers of gated DeltaNet, Mamba-2 and short convolution have no keys and values", () => {
   const config = JSON.stringify(PUBLISHED["Qwen/Qwen3.5-0.8B"]!.config);
   const { layers } = modelFacts(config);
   expect([layers, layersOfAttention(config, layers)]).toEqual([24, 6]); // one layer in four has attention
+  for (const [name, attention] of [
+    ["ibm-granite/granite-4.0-h-350m", 4],
+    ["LiquidAI/LFM2-350M", 6],
+  ] as const)
+    expect(layersOfAttention(JSON.stringify(PUBLISHED[name]!.config), 32)).toBe(attention);
   expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);
 });
 
