@@ -69,7 +69,7 @@ export interface SlopesFunction {
 
 /** An objective that every process can load. */
 export interface SlopesModule {
-  /** URL of its file; "#name" selects an export other than the default one. */
+  /** URL of the module's file; "#name" selects an export other than the default one. */
   readonly module: string;
   /** Hash of the file, hexadecimal; the hash does not cover its imports. */
   readonly sha256: string;

@@ -5,7 +5,7 @@ import { exportPlace, importUserModule, type ModuleUse } from "./user-module.ts"
 
 /** A user's module with the hash of its file when the recipe was defined. */
 export interface HashedModule {
-  /** URL of its file; "#name" selects an export other than the default one. */
+  /** URL of the module's file; "#name" selects an export other than the default one. */
   readonly module: string;
   /** Hash of the file, hexadecimal; the hash does not cover its imports. */
   readonly sha256: string;
@@ -35,7 +35,7 @@ async function imported(place: string, sha256: string, use: ModuleUse): Promise<
   const path = fileURLToPath(url);
   const found = hashOf(path, use);
   if (found !== sha256) {
-    const message = `${path} has hash ${found}; the recipe was made with ${sha256}`;
+    const message = `${path} has hash ${found}; the recipe has recorded ${sha256}`;
     throw unloadable(use, message, "Restore the file as it was, or define the recipe again.");
   }
   // the hash in the URL makes Node import a changed file again

@@ -155,9 +155,9 @@ export interface RewardShare {
 export interface ScoredRollout {
   readonly rollout: Rollout;
   readonly verdict: ScoredVerdict;
-  /** R + lambda P: the verdict's reward (its score, unless a table says otherwise) plus the length penalty's share. */
+  /** R + λP: the verdict's reward (its score, unless a reward table says otherwise) plus the length penalty. */
   readonly reward: number;
-  /** Lambda and P of the length penalty, 0 if it does not apply. */
+  /** λ and P of the length penalty; 0 if there is no penalty. */
   readonly penaltyScale: number;
   readonly penalty: number;
   /**

@@ -104,7 +104,7 @@ export function keepOrigin<T extends object>(made: T, from: unknown): T {
   return origin === undefined ? made : readFrom(made, origin.dir, origin);
 }
 
-/** A record read from a folder, and what it makes a command do: run modules and programs, ask servers, read files. */
+/** A record read from a folder, and what the record would make a command do: run modules and programs, contact servers, read files. */
 export interface Asking {
   readonly record: object;
   readonly demands: () => readonly Demand[];

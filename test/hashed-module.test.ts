@@ -27,7 +27,7 @@ test("the function that a module exports is the one of the file with that hash",
   expect((await loadHashed<() => number>(first, USE))()).toBe(1);
   const again = { ...first, module: `${first.module}#two` };
   await expect(loadHashed(again, { ...USE, what: "other" })).rejects.toThrow(
-    /^other: .*mine\.mjs has hash [0-9a-f]{64}; the recipe was made with [0-9a-f]{64}$/,
+    /^other: .*mine\.mjs has hash [0-9a-f]{64}; the recipe has recorded [0-9a-f]{64}$/,
   );
 });
 

@@ -65,7 +65,7 @@ export interface BenchRow {
    * (training).
    */
   readonly size: number;
-  /** Only for prefill: number of prompts at once. */
+  /** For prefill only: number of prompts that are prefilled at once. */
   readonly sequences?: number;
   readonly tokensPerSecond: number;
   /** Bytes read from memory per second while generating, else operations per second. */
@@ -109,7 +109,7 @@ export async function benchModels(core: Core, options: BenchOptions): Promise<(B
   if (unknown !== undefined) {
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `there is no shape ${unknown}; known: ${Object.keys(BENCH_SHAPES).join(", ")}`,
+      `--shape has ${unknown}, which is not a known shape; known: ${Object.keys(BENCH_SHAPES).join(", ")}`,
     );
   }
   const { cuda } = core.info();

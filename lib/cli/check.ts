@@ -62,7 +62,7 @@ export interface Findings {
   readonly warnings: readonly string[];
 }
 
-/** Number of problems whose prompts are measured, and of problems that are judged. */
+/** How many problems are looked at: first those whose prompts are measured, then those that are judged. */
 const LOOKED_AT = 32;
 const SAMPLES = 3;
 /** Demonstrations of a warm start that are written: half a second of work. */
@@ -161,8 +161,8 @@ async function elsewhereText(recipe: Recipe, info: NativeInfo): Promise<string> 
   const fault = whyNotRunnable(recipe, { ...info, cuda }, true);
   const what = `this recipe is planned as ${shapeOf(recipe)}`;
   if (fault !== undefined) return `${what}, and this version does not run it there either: ${fault.message}`;
-  const onOne = (recipe.hardware?.nodes ?? 1) === 1 ? "hone run on such a machine, " : "";
-  return `${what}; what runs it: ${onOne}hone launch slurm, kubernetes or mpirun`;
+  const onOne = (recipe.hardware?.nodes ?? 1) === 1 ? "hone run on such a machine, or with " : "";
+  return `${what}; start it with ${onOne}hone launch slurm, kubernetes or mpirun`;
 }
 
 /** Checks whether `hone run` would accept this recipe on this machine, apart from memory. */

@@ -18,7 +18,7 @@ export interface Stage {
   readonly ok: boolean;
   /** The finding, or the fault. */
   readonly said: string;
-  /** Missing part and its replacement. */
+  /** The part of the recipe that is missing on this machine, and what the check uses instead. */
   readonly instead?: string;
 }
 

@@ -146,12 +146,13 @@ export function notesOf({ before, after, suites, alone }: Comparison): string[] 
     only.before + only.after === 0
       ? []
       : [
-          `${suite}: of the problems, ${only.before} are answered in ${before} alone and ${only.after} in ${after} alone`,
+          `${suite}: ${only.before} problems are answered in ${before} only and ${only.after} in ${after} only`,
         ],
   );
-  return [...notes, ...alone.map((suite) => `${suite}: no problem of it is answered in both`)].map(
-    visibleText,
-  );
+  return [
+    ...notes,
+    ...alone.map((suite) => `${suite}: no problem of this suite is answered in both evaluations`),
+  ].map(visibleText);
 }
 
 const TEXT_CHARS = 600;

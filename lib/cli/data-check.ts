@@ -35,7 +35,7 @@ export interface Lengths {
   readonly longest: number;
 }
 
-/** Verdicts of a source's own verifier on its gold answers. */
+/** Verdicts on the gold answers of a source, by the source's verifier. */
 export interface GoldCheck {
   readonly accepted: number;
   readonly rejected: readonly Tally[];
@@ -245,7 +245,8 @@ function sourceText({ name, report, characters: c, gold }: SourceCheck): string[
   ] as const) {
     if (list.length > 0) lines.push(`  ${sum(list)} ${what}`, ...tallies(list));
   }
-  if (report.otherFiles.length > 0) lines.push(`  not of this set by name: ${report.otherFiles.join(", ")}`);
+  if (report.otherFiles.length > 0)
+    lines.push(`  files whose names are not of this data set: ${report.otherFiles.join(", ")}`);
   if (gold === undefined) return [...lines, "  gold answers were not judged"];
   lines.push(
     `  gold answers: ${gold.accepted} accepted by the verifier, ${sum(gold.rejected)} rejected, ${counted(gold.without, "row")} without one`,

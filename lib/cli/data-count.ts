@@ -25,12 +25,12 @@ export interface FilterCount {
 interface Source {
   readonly name: string;
   readonly kind: string;
-  /** Counts that the Apriel-Reasoner paper gives for its set of this kind. */
+  /** Numbers of rows that the Apriel-Reasoner paper gives for its data set of this kind. */
   readonly paper?: PaperRows | undefined;
 }
 
 export interface CountedSource extends Source {
-  /** Number of files read, and of rows in them. */
+  /** Number of data files that were read, and of rows in them. */
   readonly files: number;
   readonly rows: number;
   readonly filters: readonly FilterCount[];
@@ -124,7 +124,7 @@ async function referencesOf(spec: DatasetSpec): Promise<Admission> {
   return ({ reference }) => referenceFault(verifier, reference);
 }
 
-/** Filters in the order in which they see a row; those that removed nothing are omitted. */
+/** Filters in the order in which they see a row; filters that removed no row are omitted. */
 function filtersOf({ rows, bad, leftOut, duplicates }: DatasetReport): FilterCount[] {
   const named = (what: string) => (tally: Tally) => ({ ...tally, filter: `${what}: ${tally.reason}` });
   const taken = [

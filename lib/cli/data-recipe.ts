@@ -68,13 +68,13 @@ function withoutSchema(value: unknown): unknown {
 }
 
 const FUNCTIONS =
-  'a recipe in YAML or JSON holds data alone; a function belongs in a module: "./mine.ts#name", or { python: "mine.py#name" }';
+  'a recipe in YAML or JSON can contain data only; put the function into a module and name it: "./mine.ts#name", or { python: "mine.py#name" }';
 
-/** Remedies for errors whose parser message gives none. */
+/** What to do about syntax errors for which the YAML parser's own message does not say it. */
 const REMEDIES: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: "YAML is indented by spaces",
-  DUPLICATE_KEY: "one of the two would be lost",
-  MULTIPLE_DOCS: "a recipe is one document",
+  TAB_AS_INDENT: "indent YAML with spaces",
+  DUPLICATE_KEY: "give the key once",
+  MULTIPLE_DOCS: "a recipe file must contain one document",
   TAG_RESOLVE_FAILED: FUNCTIONS,
 };
 
@@ -133,7 +133,7 @@ function numberFault({ value, source, type }: Scalar): string | undefined {
     return `has ${source}, which is ${value} in YAML 1.2 and ${Number.parseInt(digits, 8)} in YAML 1.1; write ${value}, or "${source}" for a text`;
   const isWhole = /^[-+]?\d+$/.test(source);
   return isWhole && !Number.isSafeInteger(value)
-    ? `has ${source}, of which a number keeps ${value}; the largest whole number is ${Number.MAX_SAFE_INTEGER}`
+    ? `has ${source}, which JavaScript rounds to ${value}; the largest whole number is ${Number.MAX_SAFE_INTEGER}`
     : undefined;
 }
 
@@ -234,7 +234,7 @@ interface Step {
   readonly name: Node;
 }
 
-/** Key of a pair; "<<" for a merge. */
+/** Text of a pair's key; "<<" for a YAML merge. */
 function keyOf(key: Scalar): string {
   return typeof key.value === "symbol" ? (key.value.description ?? "") : String(key.value);
 }

@@ -105,7 +105,7 @@ async function ranksEnd(
   return ends.every(([code]) => code === 0) ? EXIT.done : EXIT.environment;
 }
 
-/** Name of the store in which the ranks of a launch meet. */
+/** Name of the run under which the ranks of a launch find each other in the store. */
 const selfTestRun = (runId = "cluster"): string => `doctor-${runId}`;
 
 function startRank(flags: readonly string[], rank: number, size: number, runId: string): ChildProcess {

@@ -93,14 +93,15 @@ export function diagnosisText(diagnosis: Diagnosis, columns = 80): string {
 
 /** Explains why the loader chose this file of the core. */
 function originOf(file: string): string {
-  if (!file.startsWith("prebuilds")) return "built here, and preferred to a prebuilt one";
-  return "prebuilt for CPUs, and none is built here; npx hone build --cuda compiles CUDA into one beside it";
+  if (!file.startsWith("prebuilds"))
+    return "built on this machine, and preferred to the package's prebuilt core";
+  return "the package's prebuilt core for CPUs, since none was built on this machine; npx hone build --cuda compiles one with CUDA";
 }
 
 function bf16Text(isa: string): string {
   return isa === BF16_SET
-    ? "multiplied by an instruction: the default where weights are stored as bf16"
-    : "no instruction multiplies it: products are in f32 unless model.arithmetic says bf16, which is slower here";
+    ? "this processor multiplies bf16 by an instruction, which is the default if weights are stored as bf16"
+    : "this processor has no instruction for bf16 products: they are in f32 unless model.arithmetic is bf16, which is slower here";
 }
 
 function ncclText({ version, capabilities = [] }: NativeInfo["nccl"]): string {

@@ -83,7 +83,7 @@ export async function rehearse(recipe: Recipe): Promise<Rehearsal> {
   }
 }
 
-/** True for a name of the Hub; a folder that is here is meant by its path, even if a name could be like it. */
+/** True for a name on the Hub. A folder that exists on this machine takes precedence over a Hub name of the same spelling. */
 const isOnHub = (folder: string | undefined): boolean =>
   folder !== undefined && !existsSync(folder) && parseHubName(folder) !== undefined;
 
@@ -110,12 +110,12 @@ async function standInModel(recipe: Recipe, folder: string, missing: Map<string,
   await writeStandIn(path, found.config, found.tokenizer);
   const small = { folder: path, ...types };
   const hasTokenizer = found.tokenizer !== undefined;
-  // name the folder by its path: by name, the Hub would be asked and could send the weights of a newer commit
+  // use the folder's path: with the Hub name the Hub would be asked, and could send the weights of a newer commit
   if (found.folder !== undefined)
     return { model: small, here: { ...recipeInput(recipe).model, folder: found.folder }, hasTokenizer };
   const instead = hasTokenizer
-    ? `of ${model.folder} the weights are not here; random ones instead`
-    : `${model.folder} is not here; its known sizes, random weights and a tokenizer of bytes instead`;
+    ? `the weights of ${model.folder} are not on this machine; random weights are used instead`
+    : `${model.folder} is not on this machine; its published sizes, random weights and a tokenizer of bytes are used instead`;
   missing.set("model", instead);
   return { model: small, here: small, hasTokenizer };
 }
@@ -160,7 +160,7 @@ async function standInSource(field: string, source: Recipe["domains"][string]["s
   return {
     here: sampled,
     sampled,
-    instead: `${absent.join(", ")} is not here; sample rows in the same shape instead`,
+    instead: `${absent.join(", ")} is not on this machine; sample rows in the same shape are used instead`,
   };
 }
 
@@ -278,7 +278,7 @@ export async function rehearseStep(small: Recipe, verifiers: Verifiers): Promise
   }
 }
 
-const RIGHT: Verdict = { status: "correct", score: 1, reason: "taken for right in a dry run" };
+const RIGHT: Verdict = { status: "correct", score: 1, reason: "counted as right in the dry run" };
 
 /**
  * Halves a full score, since a dry run needs groups with unequal scores and a custom reward may accept every output
@@ -286,7 +286,7 @@ const RIGHT: Verdict = { status: "correct", score: 1, reason: "taken for right i
  */
 const belowFull = (verdict: Verdict): Verdict =>
   verdict.status !== "unscored" && verdict.score >= 1
-    ? { status: "partial", score: 0.5, reason: "taken for half right in a dry run" }
+    ? { status: "partial", score: 0.5, reason: "counted as half right in the dry run" }
     : verdict;
 
 type Verifiers = NonNullable<RunOptions["verifiers"]>;

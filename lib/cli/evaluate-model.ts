@@ -54,7 +54,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   readonly onSuite?: ((suite: Suite) => void) | undefined;
 }
 
-/** Folder of an evaluation, and its results. */
+/** An evaluation: the folder in which it is kept, and its results. */
 export interface Evaluated {
   /** Folder of completions and results. */
   readonly dir: string;

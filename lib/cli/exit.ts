@@ -76,7 +76,7 @@ function hintLines(hint: string): string[] {
 }
 const HINT = "  hint: ";
 
-/** Called when the reader of the output has gone; a run sets it, to save first. */
+/** Called when the reader of this command's output has closed the pipe; a run replaces it, so that it saves first. */
 let onUnread = (): void => process.exit(EXIT.done);
 
 /**

@@ -18,16 +18,16 @@ export function explanationText(explanation: Explanation, columns: number, style
 }
 
 const LEGEND = [
-  "then, now: log-prob when it was sampled, and under the weights before the step. ratio: what the clip looks at.",
-  "coefficient: slope of the step's loss in this token's log-prob; negative raises it, 0 leaves it alone.",
+  "then, now: the token's log-prob when it was sampled, and under the weights before the step. ratio: the ratio that the clip bounds.",
+  "coefficient: slope of the step's loss in the token's log-prob; if negative, the step makes the token more likely; if 0, it has no effect.",
 ];
 
-/** Explains the divergence column by the model that it compares with; empty without such a column. */
+/** A line that says with which model the divergence column compares the policy; empty without such a column. */
 function pulledOf([trained]: readonly ExplainedSettings[]): string[] {
   const isPulled = trained!.tokens.some(({ divergence }) => divergence !== undefined);
   return isPulled
     ? [
-        `divergence: of the token's distribution from the ${trained!.objective.klEstimator === "full" ? "reference" : "teacher"}'s; the coefficients do not include its gradient.`,
+        `divergence: how far the token's distribution is from the ${trained!.objective.klEstimator === "full" ? "reference" : "teacher"}'s; the coefficients do not include its gradient.`,
       ]
     : [];
 }
@@ -38,7 +38,7 @@ function unknownOf(settings: readonly ExplainedSettings[]): string[] {
   if (custom.length === 0) return [];
   const shared = custom.some(({ sequence }) => sequence !== undefined && sequence.loss === undefined);
   return [
-    `custom: bounds, what they clip and a sequence's weight are known to its own code alone${shared ? "; it gave one loss for several sequences" : ""}.`,
+    `custom objective: only its own code knows its bounds, what they clip and the weight of a sequence${shared ? "; it gave one loss for several sequences" : ""}.`,
   ];
 }
 
@@ -69,18 +69,18 @@ const number = (value: number): string =>
   Number.isInteger(value) && Math.abs(value) < 1e6 ? String(value) : value.toPrecision(5);
 const maybe = (value: number | undefined): string => (value === undefined ? "–" : number(value));
 
-/** Rows from verdict to gradient, one per step of the computation; rows that no settings use are left out. */
+/** Rows of the computation from verdict to gradient; rows that no settings use are left out. */
 function chain({ settings }: Explanation): string[][] {
   const row = (name: string, of: (settings: ExplainedSettings) => string) => [name, ...settings.map(of)];
   const rows = [
-    row("R, worth of the verdict", ({ reward }) => maybe(reward?.verdict)),
+    row("R, reward of the verdict", ({ reward }) => maybe(reward?.verdict)),
     row("P, length penalty", penaltyCell),
     row("λ, its scale", ({ reward }) =>
       reward === undefined ? "–" : `${number(reward.penalty.scale)} (${reward.penalty.why})`,
     ),
     row(
       "reward R + λP",
-      ({ reward, group }) => `${maybe(reward?.reward)}${group.byHook ? " (of a hook)" : ""}`,
+      ({ reward, group }) => `${maybe(reward?.reward)}${group.byHook ? " (set by a hook)" : ""}`,
     ),
     row("rewards, each normalised", sharesCell),
     row("group", ({ group }) => `${group.size} judged, solve rate ${number(group.solveRate)}`),
@@ -90,7 +90,7 @@ function chain({ settings }: Explanation): string[][] {
     row("divided by", ({ reward, group }) => `${maybe(reward?.divisor)} (${group.divideBy})`),
     row("advantage A", ({ reward, tokens, group }) => {
       const own = tokens.some(({ advantage }) => advantage !== undefined);
-      const set = group.advantagesByHook ? " (of a hook)" : "";
+      const set = group.advantagesByHook ? " (set by a hook)" : "";
       return `${maybe(reward?.advantage)}${set}${own ? " (of the reward; tokens have their own)" : ""}`;
     }),
     row("trained", trainedCell),

@@ -40,7 +40,7 @@ export interface RunExport extends ConvertReport {
   readonly checkpoint: string;
   /** The folder the run began from; absent if it began from random weights. */
   readonly source?: string;
-  /** Difference from the initial weights, both as written; absent if the initial weights were not kept. */
+  /** How much the exported weights differ from the initial ones in the written dtype; absent if the initial weights were not kept. */
   readonly change?: WeightChange;
   /** Difference from the initial weights in the checkpoint's f32. */
   readonly changeInF32?: WeightChange;
@@ -101,9 +101,13 @@ export async function exportRunAdapters(
   if (found === undefined || !holdsAdapters(found.checkpoint)) return undefined;
   const { target, force = false, dtype, shardBytes } = options;
   if (dtype !== undefined || shardBytes !== undefined) {
-    throw new HoneError("HONE_ERR_USAGE", "--dtype and --shard-size are for whole models; adapters are f32", {
-      hint: "Give --merge to write the model with its adapters merged in.",
-    });
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "--dtype and --shard-size apply to whole models; the run has LoRA adapters, which are exported in f32",
+      {
+        hint: "Give --merge to write the model with its adapters merged in.",
+      },
+    );
   }
   const { checkpoint, recipe } = found;
   const base = recipe.model.folder ?? (await adapterBase(found, folderOf));
@@ -142,7 +146,7 @@ export function exportText(
   else lines.push(`${shareOf(change)} of ${all} weights differ from ${began}`);
   if (changeInF32 && changeInF32.weights > 0 && part(change) < part(changeInF32) * NOTICEABLE)
     lines.push(
-      `warning: in f32 it is ${shareOf(changeInF32)}: rounding takes the smaller changes back; --dtype f32 keeps them`,
+      `warning: in f32 ${shareOf(changeInF32)} of the weights differ: rounding removes the smaller changes; --dtype f32 keeps them`,
     );
   return lines.join("\n");
 }

@@ -82,11 +82,11 @@ function tokensBehind({ length }: Int32Array, { directory, maxTokens }: Generate
       "--max-tokens is 0, so nothing would be generated; give at least 1",
     );
   if (room > 0 && (maxTokens ?? 0) <= room) return maxTokens ?? Math.min(DEFAULT_TOKENS, room);
-  const asked = maxTokens === undefined ? "" : `, and --max-tokens ${maxTokens} behind it`;
+  const asked = maxTokens === undefined ? "" : ` and --max-tokens is ${maxTokens}`;
   throw new HoneError(
     "HONE_ERR_USAGE",
-    `the prompt has ${length} tokens${asked}: the model has positions for ${maxPositions}`,
-    { hint: room > 0 ? `--max-tokens ${room} at most.` : "Give a shorter prompt." },
+    `the prompt has ${length} tokens${asked}, but the model has only ${maxPositions} positions`,
+    { hint: room > 0 ? `Give --max-tokens ${room} or less.` : "Give a shorter prompt." },
   );
 }
 

@@ -39,13 +39,16 @@ export async function lookAtModel(model: string, rows: readonly KeptRow[]): Prom
   const longest = Math.ceil(Math.max(1, ...lengths) / STEP) * STEP;
   const maxPromptTokens = Math.max(STEP, Math.min(longest, Math.floor(positions / 2 / STEP) * STEP));
   const maxOutputTokens = Math.min(MOST_OUTPUT, positions - maxPromptTokens);
-  const by = folder === undefined ? ", guessed by their characters: the tokenizer is not here" : "";
+  const by =
+    folder === undefined
+      ? ", estimated from their characters, since the tokenizer is not on this machine"
+      : "";
   const tooLong = lengths.filter((length) => length > maxPromptTokens).length;
   if (tooLong === lengths.length) throw noneFits(model, positions, maxPromptTokens);
   const left =
     tooLong === 0
       ? ""
-      : `, of which ${tooLong} are longer than the ${maxPromptTokens} that it has room for and left out`;
+      : `, of which ${tooLong} are left out because they have more than ${maxPromptTokens} tokens`;
   const said = `${positions} positions; prompts up to ${Math.max(...lengths)} tokens${left}${by}`;
   if (maxOutputTokens > 0) return { maxPromptTokens, maxOutputTokens, lr, said };
   throw new HoneError(

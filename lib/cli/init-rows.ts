@@ -26,7 +26,7 @@ export type InitReward =
 
 /** Facts about the first rows of a data set. */
 export interface InitRows {
-  /** Name of the domain in the recipe: that of its verifier, if it has one. */
+  /** Name of the domain in the recipe: the name of its verifier, if it has one. */
   readonly domain: string;
   /** The source in the recipe's form. */
   readonly source: string | { readonly kind: string; readonly path: string; readonly template: string };

@@ -12,11 +12,11 @@ export interface InitAnswers {
   readonly model: string;
   /** A file, a folder, or hf:org/name. */
   readonly data: string;
-  /** A verifier, rewards.py#name or ./mine.ts#name; left out, the verifier that reads the rows' answers. */
+  /** A verifier, rewards.py#name or ./mine.ts#name; default: the verifier that reads the rows' answers. */
   readonly reward?: string | undefined;
 }
 
-/** Throws HONE_ERR_USAGE for a file that exists, or whose name is not that of a recipe. */
+/** Throws HONE_ERR_USAGE if the file exists, or if its name does not end as a recipe's does. */
 export function expectNew(file: string): void {
   if (!/\.(?:[cm]?ts|[cm]?js|ya?ml)$/.test(file))
     throw new HoneError(

@@ -7,7 +7,7 @@ export interface NumberedLine {
   readonly number: number;
 }
 
-/** A line of a JSONL file, parsed; `where` is file and line number for messages. */
+/** A parsed line of a JSONL file; `where` is the file and the line number, for messages. */
 export interface JsonLine {
   readonly value: unknown;
   readonly where: string;

@@ -18,7 +18,7 @@ export interface LaunchFlags {
   readonly out?: string;
   /** Beginning of the command on a node. */
   readonly hone?: string;
-  /** Path of the recipe on the nodes, if it differs. */
+  /** Path of the recipe on the nodes, if it differs from the path on this machine. */
   readonly recipeThere?: string;
   /** Parent folder of `dir` unless that is given. Default "runs". */
   readonly runs?: string;

@@ -18,7 +18,7 @@ export interface LivePageOptions {
  * After disposal it ends once no browser has it open, ten minutes later at the latest.
  */
 export interface LivePage extends Disposable {
-  /** Address to open; undefined if the page could not be served, which that process has reported. */
+  /** Address of the page; undefined if the page could not be served, which the page's process has reported. */
   readonly url: string | undefined;
 }
 
@@ -34,8 +34,8 @@ export async function startLivePage(
     ...(allowed.length === 0 ? [] : ["--allow", JSON.stringify(allowed)]),
   ];
   const child = spawn(program, [...before, "watch", dir, "--coming", ...where], {
-    stdio: ["ignore", "pipe", "pipe", "ipc"], // a page that outlives this process must not keep its stderr
-    detached: true, // Ctrl-C then reaches only the run, which saves; the page stays until then
+    stdio: ["ignore", "pipe", "pipe", "ipc"], // the page's process may outlive this one, whose stderr it must not keep open
+    detached: true, // Ctrl-C then reaches only the run, which saves while the page is still served
   });
   child.stderr?.on("data", (text: Buffer) => process.stderr.write(text));
   child.unref();

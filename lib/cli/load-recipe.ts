@@ -18,7 +18,7 @@ export async function loadRecipe(file: string, assignments: readonly string[] = 
   return recipeOf(await loadExport(file), file, assignments);
 }
 
-/** Content of an entry script: its recipe, and sinks beside it. */
+/** The exports of an entry script: a recipe, and sinks if there are any. */
 export interface Entry {
   readonly recipe: Recipe;
   readonly sinks: NonNullable<RunOptions["sinks"]>;
@@ -63,7 +63,7 @@ export async function loadExport(file: string): Promise<unknown> {
   return (await importExisting(file)).default;
 }
 
-/** True if a file name is that of an entry script. */
+/** True if a file name ends as that of an entry script. */
 const isScript = (name: string): boolean => /\.[cm]?[jt]s$/.test(name);
 
 /** Larger than any recipe. */
@@ -118,10 +118,10 @@ function missing(path: string): HoneError {
   const own = join(packageRoot(), "recipes", basename(path));
   const beside = recipesIn(dirname(path));
   const hint = existsSync(own)
-    ? `This package has one of that name: ${relative("", own)}`
+    ? `The package has a recipe of that name: ${relative("", own)}`
     : beside.length > 0
       ? `In that folder: ${beside.join(", ")}.`
-      : `\`npx hone init\` writes one; those of this package are in ${relative("", dirname(own)) || "."}.`;
+      : `\`npx hone init\` writes a recipe; the package's recipes are in ${relative("", dirname(own)) || "."}.`;
   return new HoneError("HONE_ERR_USAGE", `there is no recipe at ${path}`, { hint });
 }
 
@@ -130,7 +130,7 @@ function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | unde
   if (error.code === "ERR_MODULE_NOT_FOUND" || error.code === "MODULE_NOT_FOUND") {
     const [missing] = error.message.split("\n");
     return new HoneError("HONE_ERR_USAGE", `${path} cannot be loaded: ${missing}`, {
-      hint: "Install in its folder what it imports (npm install hone-rl or its tarball, for hone-rl itself), or correct the path.",
+      hint: "Install what it imports in its folder (for hone-rl: npm install hone-rl, or its tarball), or correct the path.",
     });
   }
   const typed = /^ParseError: (.*?)\s*\n\s*(\S.*):(\d+):\d+$/s.exec(error.message);
@@ -142,7 +142,7 @@ function loadFault(path: string, error: NodeJS.ErrnoException): HoneError | unde
 const isThrownByCode = ({ stack = "" }: Error): boolean =>
   /^ {4}at (?!.*(?:node:|load-recipe\.))/m.test(stack);
 
-/** Node's error for a module with a syntax error names neither file nor line; `node --check` does. */
+/** Asks `node --check` where the syntax error is, because Node's error for the import names neither file nor line. */
 function syntaxFault(path: string, { message }: SyntaxError): HoneError {
   const { stderr } = spawnSync(process.execPath, ["--check", path], { encoding: "utf8" });
   const line = /^\S.*:(\d+)$/m.exec(stderr)?.[1];

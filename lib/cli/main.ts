@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Imports nothing at the top: a failure to load the command must be explained in words.
+// Imports no other module at the top, so that a failure to load one can be explained in words.
 import { readFileSync } from "node:fs";
 
 /**
@@ -48,7 +48,7 @@ function startFault(error: unknown): string {
   ].join("\n");
 }
 
-/** Soft limits of this process as Linux lists them; "" where they cannot be known. */
+/** The soft limits of this process as Linux lists them; "" if they cannot be read. */
 function readLimits(): string {
   try {
     return readFileSync("/proc/self/limits", "utf8");

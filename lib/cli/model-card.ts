@@ -92,7 +92,7 @@ function scoreSection(run: string): string[] {
   const path = join(run, RUN_FILES.summary);
   const summary = existsSync(path) ? (readJson(path) as RunSummary) : undefined;
   if (summary === undefined || summary.after.length === 0)
-    return ["## Scores", "", "Not measured: the run did not get to its closing evaluation.", ""];
+    return ["## Scores", "", "Not measured: the run ended before its closing evaluation.", ""];
   return summary.before.flatMap((before, i) => {
     const after = summary.after[i]!;
     const rows = scoreRows(before, after).map(({ name, was, is }) => {
@@ -119,7 +119,7 @@ function scoreSection(run: string): string[] {
   });
 }
 
-/** The licence in the front matter of the base model's card: "license: apache-2.0". */
+/** The licence in the front matter of the base model's card, as in "license: apache-2.0". */
 function licenceOf(source: string): string | undefined {
   const card = join(source, "README.md");
   const text = existsSync(card) ? readFileSync(card, "utf8") : "";
@@ -130,6 +130,6 @@ function licenceOf(source: string): string | undefined {
 function licenceText(source: string | undefined, licence: string | undefined): string {
   if (source === undefined) return "These weights began at random: the licence is yours to choose.";
   if (licence !== undefined)
-    return `The base model's own card names \`${licence}\`. Trained weights are derived from it: its terms go on to apply.`;
-  return "The base model's folder names no licence. Trained weights are derived from it: look its terms up before you pass them on.";
+    return `The base model's own card names \`${licence}\`. The trained weights are derived from that model, so its terms still apply.`;
+  return "The base model's folder names no licence. The trained weights are derived from that model: look up its terms before you publish them.";
 }

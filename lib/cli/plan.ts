@@ -18,7 +18,7 @@ import { recipeConfig, teacherConfig } from "./recipe-config.ts";
 
 /** Advice if the GPU's memory is unknown. */
 export const UNKNOWN_MEMORY =
-  "how much memory the GPU has is not known: no GPU was found here; say it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
+  "the GPU's memory is not known, because no GPU was found on this machine; give it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
 
 /**
  * Plans a recipe for the CPU against this machine's memory, and one for GPUs against, in this order, `gpuMemory`, its

@@ -9,7 +9,7 @@ const LOG_MS = 5_000;
 export interface Progress {
   /** @param isLast shown at any time, because nothing follows. */
   show(text: string, isLast?: boolean): void;
-  /** Finishes the line that is being overwritten; does nothing if none was shown. */
+  /** Ends the progress line that is being overwritten; does nothing if no progress was shown. */
   end(): void;
 }
 

@@ -5,7 +5,7 @@ import { isModulePlace } from "../user-module.ts";
 type Fields = Readonly<Record<string, unknown>>;
 type Change = (value: unknown) => unknown;
 
-/** Fields of a recipe that name files, by path; * stands for every name, and every place of a list. */
+/** Fields of a recipe that name files, by path; * stands for every name of an object and every index of a list. */
 const PATHS = [
   "model.folder",
   "model.adapter",

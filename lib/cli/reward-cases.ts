@@ -7,7 +7,7 @@ const rowSchema = z.object({
   prompt: z.string().default(""),
   response: z.string(),
   reference: z.unknown().optional(),
-  /** Verifier for the part "verifier"; default: the one named like the domain. */
+  /** Verifier that judges the part "verifier" of a reward; default: the verifier with the domain's name. */
   verifier: z.string().optional(),
   finish: z.enum(["eos", "stop", "length"]).default("stop"),
 });

@@ -5,7 +5,7 @@ import { type ProgressOptions, progress } from "./progress.ts";
 
 /** Reading that takes less long is not shown. */
 const FIRST_MS = 2000;
-/** Copy of the name in lib/data/rows-read.ts, which a verb that reads no data does not load. */
+/** Copy of the name in lib/data/rows-read.ts: importing that file would load it for commands that read no data. */
 const CHANNEL = "hone:rows-read";
 
 /** Runs `work`, and shows on stderr how far data sets are read while that takes longer than two seconds. */
@@ -34,7 +34,7 @@ export async function whileReadingRows<T>(work: () => Promise<T>, options: Progr
 
 function textOf({ file, rows, share }: RowsRead, seconds: number): string {
   const begun = `${basename(file)}: ${rows.toLocaleString("en-US")} rows read`;
-  if (share === 0) return `${begun} in ${Math.round(seconds)} s`; // a compressed file does not tell how much remains
+  if (share === 0) return `${begun} in ${Math.round(seconds)} s`; // the size of a compressed file does not say how many rows remain
   if (share === 1) return `${begun}, 100 %, in ${Math.round(seconds)} s`;
   const left = Math.ceil((seconds * (1 - share)) / share);
   return `${begun}, ${Math.floor(100 * share)} %, about ${left} s left`;

@@ -19,7 +19,7 @@ export interface RunCheckpoint {
 
 /** Files of a checkpoint that are not the model's. */
 const NOT_THE_MODEL = /^(?:manifest\.json|optimizer.*|README\.md)$/;
-/** Files of a model folder that concern its text, beside config and weights. */
+/** Files of a model folder that concern text (tokenizer, template), in addition to config and weights. */
 const TEXT_FILES =
   /^(?:tokenizer.*|special_tokens_map|added_tokens|vocab|chat_template|generation_config)\.(?:json|jinja|model)$|^merges\.txt$/;
 

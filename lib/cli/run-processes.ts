@@ -8,7 +8,7 @@ import { expectRunnable, nativeCore } from "../orchestration/index.ts";
 const IN_FLIGHT = "in-flight";
 
 const NOBODY_TO_SCRAPE =
-  "HONE_METRICS is set, and a run of one process serves nothing there: what the run itself measures goes to a tracker (docs/how-to/trackers.md)";
+  "HONE_METRICS is set, but a run of one process serves no metrics there; to send a run's metrics somewhere, use a tracker (docs/how-to/trackers.md)";
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 

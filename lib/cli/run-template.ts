@@ -32,7 +32,7 @@ export function runTemplate({ run, recipe }: Pick<RunCheckpoint, "run" | "recipe
     const recorded = readRunManifest(run).model?.files[basename(file)];
     if (createHash("sha256").update(bytes).digest("hex") === recorded)
       return { file, text: bytes.toString() };
-    return { file, fault: `${file} is not what the run asked with` };
+    return { file, fault: `${file} has changed since the run` };
   } catch (error) {
     if (HoneError.is(error)) return { file, fault: error.message };
     throw error;
@@ -56,4 +56,4 @@ export function templateFiles({ text }: Pick<RunTemplate, "text">, source: strin
 export const templateWarning = (template: RunTemplate | undefined): string | undefined =>
   template?.fault === undefined
     ? undefined
-    : `warning: the folder has the base model's chat template, not the run's: ${template.fault}. Write that one as ${TEMPLATE} there`;
+    : `warning: the folder has the base model's chat template, not the run's: ${template.fault}. Write the run's template into the folder as ${TEMPLATE}`;

@@ -88,7 +88,7 @@ function heldOutTable(
   columns: number,
 ): string[] {
   const without = runs.filter(({ after }) => after === undefined);
-  if (results.length === 0) return ["no side was evaluated after training"];
+  if (results.length === 0) return ["no run of either side was evaluated after training"];
   const note = `${without.map(({ dir }) => dir).join(", ")}: not evaluated after training`;
   const isOneSided = results.every(({ difference }) => difference === undefined);
   if (isOneSided) return [note];

@@ -67,7 +67,7 @@ export function wholeSampleText(one: WholeSample): string {
   return [...facts.map(visibleText), ...parts].join("\n");
 }
 
-/** Thought and response, or the turns of an episode with their speakers. */
+/** The lines of a completion: thought and response, or the turns of an episode with their speakers. */
 function spoken({ turns, thought, response }: WholeSample): string[] {
   if (turns !== undefined) return turns.map(({ by, text }) => part(by, text));
   return [...(thought === undefined ? [] : [part("thought", thought)]), part("response", response)];

@@ -86,7 +86,7 @@ export async function showSamples(dir: string, flags: SampleFlags, columns: numb
   return { value: { total: found.total, samples: flags.show ? whole : found.samples }, text };
 }
 
-/** Held-out problems at the first evaluation and at that of `--step`, or the last. */
+/** Held-out problems at the first evaluation, and at the evaluation of `--step` or the last one. */
 async function heldOut(
   dir: string,
   kind: ChangeKind,
@@ -96,8 +96,8 @@ async function heldOut(
   const found = await beforeAfter(dir, { kind, domain, at: step?.[1], offset, limit });
   if (found !== undefined) return { value: found, text: heldOutText(found, { show, columns }) };
   const which = step === undefined ? "two evaluations" : `an evaluation before and one at step ${step[1]}`;
-  throw new HoneError("HONE_ERR_USAGE", `${dir} has not kept the answers of ${which}`, {
-    hint: "A run keeps them where verification.journal is true, its default: before training, at every evaluation.everySteps, and after; runs of earlier versions kept none.",
+  throw new HoneError("HONE_ERR_USAGE", `${dir} has no recorded answers of ${which}`, {
+    hint: "A run records answers if verification.journal is true (the default): before training, every evaluation.everySteps steps, and after training. Runs of earlier versions recorded none.",
   });
 }
 

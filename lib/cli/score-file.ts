@@ -58,7 +58,7 @@ export interface Placed {
 }
 
 export interface Telling {
-  /** Receives the pass's line and the time it has taken. */
+  /** Receives a line of progress from time to time. */
   readonly show?: ((text: string) => void) | undefined;
   readonly everyMs?: number | undefined;
 }

@@ -18,7 +18,7 @@ async function takeRecords(run: Run): Promise<void> {
 /** The style and width of a terminal. */
 export type TerminalLook = Pick<Progress, "style" | "columns">;
 
-/** Shows a session while it runs. If the display fails, the session goes on, and the failure is reported once on stderr. */
+/** Shows a session while it runs. If the display fails, the session continues, and the failure is reported once on stderr. */
 export class SessionDisplay {
   readonly #progress: Progress;
   readonly #silence: Silence;
@@ -59,7 +59,7 @@ export class SessionDisplay {
     this.#progress.advance(step);
     if (step >= steps)
       this.#progress.say(
-        `the run has already trained all its ${steps} steps: set training.steps above ${steps} to train on`,
+        `the run has already trained all its ${steps} steps: to continue training, set training.steps above ${steps}`,
       );
   }
 

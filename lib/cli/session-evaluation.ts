@@ -21,7 +21,7 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionEvaluationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** File for the evaluation's answers; without it they are not kept. */
+  /** File for the evaluation's answers; undefined if they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly onPolicy?: ((when: "before" | "after", policy: PinnedPolicy) => Promise<void>) | undefined;
 }
@@ -44,7 +44,7 @@ export class SessionEvaluation {
     this.#display = display;
   }
 
-  /** Evaluates the weights training starts from; a resumed session reads the first session's result. */
+  /** Evaluates the weights from which training starts; a resumed session reads the result of the first session. */
   async evaluateBefore(run: Run): Promise<void> {
     const path = join(this.#options.dir, RUN_FILES.before);
     if (run.step > 0 && existsSync(path)) {

@@ -20,7 +20,7 @@ import { UnscoredAnswers } from "./unscored-answers.ts";
 export interface SessionValidationOptions {
   readonly dir: string;
   readonly signal?: AbortSignal | undefined;
-  /** File for the evaluation's answers; without it they are not kept. */
+  /** File for the evaluation's answers; undefined if they are not kept. */
   readonly record?: HeldOutRecord | undefined;
   readonly say: (line: string) => void;
 }

@@ -34,7 +34,7 @@ export interface SessionOptions {
   readonly signal?: AbortSignal;
   /** Default: process.stdout, or stderr if a tracker of the recipe writes to stdout. */
   readonly terminal?: Terminal;
-  /** Further work with the policy before training and after it. */
+  /** Further work with the policy (such as an evaluation), called before and after training. */
   readonly onPolicy?: (when: "before" | "after", policy: PinnedPolicy) => Promise<void>;
   /** Hooks of the run; `beforeTraining` is called after the evaluation before training. */
   readonly hooks?: RunHooks;
@@ -88,7 +88,7 @@ class Session {
   readonly #record: HeldOutRecord | undefined;
   readonly #evaluation: SessionEvaluation;
   readonly #validation: SessionValidation;
-  /** Work that training waits for before it begins. */
+  /** Description of the work for which training waits before it begins. */
   #doing: string | undefined;
 
   constructor(recipe: Recipe, options: SessionOptions) {
@@ -118,7 +118,7 @@ class Session {
     await this.#validation.settled();
     this.#display.endPhase();
     const failure = outcome.reason === "done" ? await this.#evaluateAfter(run) : undefined;
-    this.#display.endPhase(); // before the report, whose time is not part of the evaluation
+    this.#display.endPhase(); // ends the phase before the report is written, whose time is not part of the evaluation
     const isMissing = this.#evaluation.after.length === 0 && evaluates(this.#recipe);
     const cut = outcome.reason !== "done" || isMissing;
     const interrupted = signal?.aborted === true && cut;
@@ -273,7 +273,7 @@ function closingText(
     ...selectionText(summary),
     `${phases.join(", ")}; ${speed}; peak memory ${Math.round(peakRssBytes / 2 ** 20)} MiB`,
     ...unchanged(summary),
-    `${state === "done" ? "report" : "stopped; go on with --resume. report"}: ${report ?? "none"}`,
+    `${state === "done" ? "report" : "stopped; continue with --resume. report"}: ${report ?? "none"}`,
   ].join("\n");
 }
 

@@ -38,7 +38,7 @@ export class Silence {
     this.#sentence = sentence;
   }
 
-  /** Prints the sentence if it is due. */
+  /** Prints the sentence if nothing was shown for long enough. */
   look(): void {
     const silentMs = this.#clock.now() - this.#sinceMs;
     if (this.#sentence === "" || silentMs < this.#nextMs) return;

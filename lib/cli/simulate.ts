@@ -16,7 +16,7 @@ export interface MachineChoice {
 export interface ChosenMachine {
   readonly machine: Machine;
   readonly outcomes?: Outcomes;
-  /** Measurements of the run it was fitted to. */
+  /** Measurements of the run to which the machine was fitted. */
   readonly measured?: { readonly steps: number; readonly seconds: number };
 }
 

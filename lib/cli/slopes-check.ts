@@ -16,9 +16,9 @@ interface Point {
 }
 
 const STEP = 1e-6;
-/** Relative to the largest slope; f64 differences of a smooth loss are a hundred times closer. */
+/** Allowed error relative to the largest slope; for a smooth loss f64 differences are a hundred times closer. */
 const TOLERANCE = 1e-5;
-/** If the one-sided differences differ by more than this fraction of the largest slope, the loss has a kink between them. */
+/** If the two one-sided differences differ by more than this fraction of the largest slope, the loss has a kink there. */
 const KINK = 1e-3;
 /** Spread of log-ratios, by sequence: within every clip range, at the edge of a narrow one, across wide ones. */
 const SPREADS = [1e-4, 4e-3, 0.3];

@@ -18,7 +18,7 @@ export async function asTheStoreSays(
   if (status.state !== "silent" || store === undefined) return status;
   const rest = status.processes.map((row) => (row.name === "run" ? silent(row, "writes nothing") : row));
   if (address === undefined && !mayAsk(store.address, trust)) {
-    const said = `its store, ${store.address}, is asked with --store <address>, or with --trust`;
+    const said = `its store, ${store.address}, is contacted only with --store <address> or --trust`;
     return { ...status, processes: rest.map((row) => (isMember(row) ? silent(row, said) : row)) };
   }
   try {

@@ -69,7 +69,7 @@ export function trackerDemands(trackers: readonly TrackerChoice[]): Demand[] {
   });
 }
 
-/** Environment variable of each tracker's key, if it has one. */
+/** Environment variable that holds the key of a tracker's service, by kind of tracker. */
 const KEYS = { mlflow: "MLFLOW_TRACKING_TOKEN", otlp: "OTEL_EXPORTER_OTLP_HEADERS" } as const;
 
 /**
@@ -97,7 +97,7 @@ export async function sendWaiting(
     );
     const tracker = choice && trackerOf(choice);
     if (tracker === undefined || tracker.name !== name) {
-      notes.set(name, "it is no tracker of the recipe: go on with the run's entry script (--resume)");
+      notes.set(name, "it is not a tracker of the recipe: run its entry script again (--resume) to send");
       continue;
     }
     const warn = (message: string) => void (message.includes("hone track send") || notes.set(name, message));

@@ -4,7 +4,7 @@ import type { Scoreboard } from "../evaluation/index.ts";
 import type { PinnedPolicy } from "../orchestration/index.ts";
 import type { Problem } from "../records.ts";
 
-/** Held-out answers without a verdict: an outage, which is reported and counted but gives no score. */
+/** Counts and reports held-out answers without a verdict: they are outages and enter no score. */
 export class UnscoredAnswers {
   /** Lost answers by domain or validation set. */
   readonly #lost = new Map<string, { count: number; cause: string }>();

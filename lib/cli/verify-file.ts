@@ -43,7 +43,7 @@ export async function* verifyFile(
   for await (const batch of batches(readCases(file, domain, reader, compat))) {
     for (const line of batch) if ("fault" in line) onFault(line.fault);
     const verdicts = judge(pool, batch);
-    verdicts.catch(() => {}); // handled when it is awaited
+    verdicts.catch(() => {}); // a rejection is handled where the promise is awaited
     running.push(verdicts);
     if (running.length >= 2 * workers) yield* await running.shift()!;
   }

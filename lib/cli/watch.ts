@@ -28,7 +28,7 @@ export interface WatchFlags {
    * record names.
    */
   readonly allow?: string;
-  /** True if a run is about to begin in the folder, whose files may be those of an earlier run. */
+  /** True if a run is about to begin in the folder, so that files in it may be those of an earlier run. */
   readonly coming?: boolean;
 }
 
@@ -67,7 +67,7 @@ async function unread(live: LiveServer, dir: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
 }
 
-/** Time for the page of the run's last session to release its port. */
+/** How long to wait until the page of the run's last session releases its port. Milliseconds. */
 const MOST_TAKEN_MS = 1_000;
 
 /**

@@ -22,7 +22,8 @@ const MOST_DEMONSTRATIONS = 2 ** 24;
 /** Why a recipe's gradients cannot be divided among ranks. */
 function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string | undefined {
   const is = `is "${hardware?.sharding?.stage}"`;
-  if (lora !== undefined) return `${is}, but adapters have few of them; choose "optimizer"`;
+  if (lora !== undefined)
+    return `${is}, but a run with lora has too few of them to divide; choose "optimizer"`;
   if (warmStart?.optimizer === "muon")
     return `${is}, but the warm start's Muon updates whole matrices; choose "optimizer", or warmStart.optimizer "adamw"`;
   if (metrics.gradients.everySteps > 0)
@@ -31,7 +32,7 @@ function whyNotGradients({ lora, warmStart, metrics, hardware }: Recipe): string
 }
 
 interface CrossCheck {
-  /** Fields the rule reads; the first is where the issue is reported. */
+  /** Fields that the rule reads; the issue is reported at the first. */
   readonly paths: readonly string[];
   /**
    * Checks a recipe against one rule: returns a description of the violation, with the values found and the remedy;
@@ -64,7 +65,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["lengthPenalty.bufferTokens", "rollouts.maxOutputTokens"],
     rule: ({ lengthPenalty: p, rollouts: r }) =>
       p.bufferTokens !== undefined && p.bufferTokens > r.maxOutputTokens
-        ? `is ${p.bufferTokens}, above rollouts.maxOutputTokens ${r.maxOutputTokens}; the buffer is the end of the output budget`
+        ? `is ${p.bufferTokens}, above rollouts.maxOutputTokens ${r.maxOutputTokens}; the buffer is the end of the output budget, so it cannot be longer`
         : undefined,
   },
   {
@@ -101,7 +102,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["checkpoint.keepBest", "evaluation.everySteps"],
     rule: ({ checkpoint: { keepBest }, evaluation: { everySteps } }) =>
       keepBest > 0 && everySteps === 0
-        ? `is ${keepBest}, but nothing tells which is best; set evaluation.everySteps`
+        ? `is ${keepBest}, but no checkpoint is evaluated during training; set evaluation.everySteps`
         : undefined,
   },
   {
@@ -134,7 +135,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
         if (environment === undefined && typeof source === "string" && Object.hasOwn(EPISODE_SOURCES, source))
           return `has ${name} with source ${source}, which only an environment can judge; say environment: "${source.slice("procedural/".length)}"`;
         if (environment === undefined && episode !== undefined)
-          return `gives ${name} the limits of an episode, and no environment to play it in`;
+          return `gives ${name} limits of an episode, but the domain has no environment`;
         if (environment === undefined) continue;
         const other = { reward, rewards, verifier };
         const second = Object.entries(other).find(([, judge]) => judge !== undefined);
@@ -173,7 +174,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     rule: ({ model }) => {
       if ((model.folder === undefined) !== (model.config === undefined)) return undefined;
       const found = model.folder === undefined ? "neither folder nor config" : "both folder and config";
-      return `has ${found}; give folder to go on from a published model, or config for a new one`;
+      return `has ${found}; give folder to continue from a published model, or config for a new one`;
     },
   },
   {
@@ -187,7 +188,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["chatTemplate", "tokenizer"],
     rule: ({ chatTemplate, tokenizer }) =>
       chatTemplate !== undefined && tokenizer !== "model"
-        ? `is given, but the tokenizer ${tokenizer} has no marks of turns; it prompts with the bare question`
+        ? `is given, but prompts with the tokenizer ${tokenizer} are the bare question, without a template; leave it out`
         : undefined,
   },
   {
@@ -291,7 +292,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
     paths: ["model.adapter", "lora", "model.folder"],
     rule: ({ model, lora }) =>
       model.adapter !== undefined && (lora === undefined || model.folder === undefined)
-        ? `is given, but ${lora === undefined ? "the recipe has no lora to go on with it" : "a new model has no adapters; give model.folder"}`
+        ? `is given, but ${lora === undefined ? "the recipe has no lora, which these adapters need" : "a new model has no adapters; give model.folder"}`
         : undefined,
   },
   {
@@ -372,7 +373,7 @@ const CROSS_CHECKS: readonly CrossCheck[] = [
   },
 ];
 
-/** Issues of all rules whose fields are not already known to be wrong. */
+/** Issues of all rules, except rules that read a field which is already known to be wrong. */
 export function crossCheck(recipe: Recipe, broken: readonly string[] = []): ConfigIssue[] {
   const touches = (path: string) =>
     broken.some((b) => path === b || path.startsWith(`${b}.`) || b.startsWith(`${path}.`));

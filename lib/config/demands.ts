@@ -85,7 +85,7 @@ function rewardDemands(field: string, { reward, rewards = {} }: Judged): Demand[
   return choices.flatMap(([at, choice]) => (choice === undefined ? [] : choiceDemands(at, choice)));
 }
 
-/** Demands for the command that starts Python, which the record chose as much as the file that it runs. */
+/** Demands for the command that starts Python, since the record names this command as well as the Python file. */
 function pythonDemands(recipe: Recipe, demands: readonly Demand[]): Demand[] {
   if (!demands.some(({ field }) => field.endsWith(".python"))) return [];
   const { bin: command, env: names } = pythonSettings(recipe);

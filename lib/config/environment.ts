@@ -95,7 +95,7 @@ export function putEnvironments<T>(input: T, { domains, evaluation }: Played): T
 type Judged = Readonly<Record<string, { readonly environment?: string | object | undefined }>>;
 type Played = { readonly domains: Judged; readonly evaluation: { readonly sets: Judged } };
 
-/** A shallow copy with every domain and validation set replaced by `change`'s result. Their names are unique. */
+/** A shallow copy in which `change` replaced every domain and validation set. No two of them have the same name. */
 export function inPlayed(input: unknown, change: (name: string, one: Fields) => unknown): unknown {
   if (!isFields(input)) return input;
   const changed = (all: Fields) =>

@@ -26,7 +26,7 @@ const setSchema = z.strictObject({
   verifier: verifierSchema.optional(),
   ...domainRewards,
   ...domainEnvironment,
-  /** Number of problems, from the first on; default: the number per domain. */
+  /** Number of the set's problems that are asked, from the first on; default: `problemsPerDomain`. */
   problems: count(2 ** 24).optional(),
   /**
    * Completions per problem, and the token budget of each. Default: the numbers that the evaluation of domains has.
@@ -41,14 +41,14 @@ export const evaluationSchema = z
     everySteps: z.int().min(0).default(0),
     /** First step after which an evaluation may run. */
     fromStep: z.int().min(0).default(0),
-    /** 0: no domain is evaluated; with no `sets` either, training begins at once. */
+    /** Number of held-out problems per domain. 0: no domain is evaluated; without `sets` training then begins at once. */
     problemsPerDomain: z
       .int()
       .min(0)
       .max(2 ** 24)
       .default(96),
     attempts: count(MOST_SEQUENCES).default(1),
-    /** Budget of an answer, thinking included; `rollouts.maxOutputTokens` when left out. */
+    /** Most tokens of an answer, thinking included; default: `rollouts.maxOutputTokens`. */
     maxTokens: tokens().optional(),
     /** Validation sets beside the held-out problems of the domains: evaluated alike, excluded from means, never trained on. */
     sets: z.record(z.string().min(1), setSchema).default({}),

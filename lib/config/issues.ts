@@ -91,7 +91,7 @@ function ruleText(issue: z.core.$ZodIssue): string {
   if (issue.code === "too_big" && issue.origin !== "string")
     return `it must be ${issue.inclusive ? "at most" : "below"} ${issue.maximum}${unitOf(issue.origin)}`;
   if (issue.code === "invalid_type")
-    return `expected ${FORMS[issue.path.join(".")] ?? typeText(issue.expected)}, and it is ${typeText(kindOf(issue.input))}`;
+    return `expected ${FORMS[issue.path.join(".")] ?? typeText(issue.expected)}, but it is ${typeText(kindOf(issue.input))}`;
   const rule = issue.message.replace(/^(?:Invalid input|Too small|Too big): /, "");
   return `${rule.charAt(0).toLowerCase()}${rule.slice(1)}`;
 }

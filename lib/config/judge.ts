@@ -18,7 +18,7 @@ export const serverSchema = {
       "it must be an http or https address without credentials (apiKeyEnv names the variable with the key)",
     ),
   model: z.string().min(1),
-  /** Name of the environment variable with the key; the key itself is in no file. */
+  /** Name of the environment variable that holds the API key; the key itself is written to no file. */
   apiKeyEnv: z
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "it must be the name of an environment variable, not a key")
@@ -34,7 +34,7 @@ export const serverSchema = {
 /** A language model that judges: docs/how-to/rewards.md. */
 export const judgeSchema = z.strictObject({
   ...serverSchema,
-  /** "rubric": a grade; "pairwise": better or worse than the reference. */
+  /** What the judge is asked for. "rubric": a grade; "pairwise": whether the answer is better than the reference. */
   kind: z.enum(["rubric", "pairwise"]).default("rubric"),
   /** Criteria of a good answer. */
   rubric: z
@@ -44,7 +44,7 @@ export const judgeSchema = z.strictObject({
     .default("The answer solves the task: it is correct, complete and clear."),
   /** Grades are whole numbers from 0 to this. */
   scale: count(100).default(10),
-  /** Field of the reference to show, or to compare with, as a dotted path; the whole reference when left out. */
+  /** Dotted path of the field of the reference that the judge is shown, or compares with; default: the whole reference. */
   against: z.string().min(1).optional(),
   /** How often each answer is judged; two judgements measure the judge's agreement with itself and use both orders of a pair. */
   samplings: count(16).default(2),

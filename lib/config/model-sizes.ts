@@ -57,7 +57,7 @@ interface Sized {
   readonly model: { readonly config?: ModelSizes | undefined };
 }
 
-/** Why a token cannot go to that many experts; undefined if it can. */
+/** Reason why tokens cannot go to as many experts as the recipe says; undefined if they can. */
 export function whyNotChosen({ model: { config } }: Sized): string | undefined {
   const { chosen, count } = config?.experts ?? { chosen: 0, count: 0 };
   return chosen > count ? `is ${chosen}, but there are only ${count} experts` : undefined;

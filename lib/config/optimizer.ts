@@ -9,7 +9,7 @@ export const optimizerSchema = z
     beta2: decay().default(0.95),
     eps: positive().default(1e-8),
     weightDecay: orOff().default(0),
-    /** Type of AdamW's m and v: bf16 halves them, rounded stochastically so that their means stay exact. */
+    /** Type of AdamW's m and v. bf16 halves their memory; they are then rounded stochastically, so that their means stay exact. */
     moments: z.enum(["f32", "bf16"]).default("f32"),
     /** Largest global norm of the gradient; 0: no clipping. */
     gradientClip: orOff().default(0.3),

@@ -30,7 +30,7 @@ function issuesOf(input: RecipeInput): readonly ConfigIssue[] {
 /** Mutually exclusive fields: assigning one removes the other. */
 const INSTEAD_OF: Readonly<Record<string, string>> = { "model.folder": "config", "model.config": "folder" };
 
-/** Returns the assignment's issue, so that all of them are reported at once. */
+/** Makes one assignment; returns its issue instead of throwing, so that the issues of all assignments are reported at once. */
 function assign(input: RecipeInput, assignment: string): ConfigIssue | undefined {
   const equals = assignment.indexOf("=");
   const path = assignment.slice(0, Math.max(equals, 0)).split(".");

@@ -43,7 +43,7 @@ export function putRewardFunctions<T>(plain: T, functions: RewardFunctions): T {
 
 type Change = (name: string, value: unknown) => unknown;
 
-/** A shallow copy with `change` made to every reward of every domain and validation set; what has none stays as it is. */
+/** A shallow copy with `change` made to every reward of every domain and validation set; domains and sets without rewards stay as they are. */
 function atRewards(input: unknown, change: Change): unknown {
   if (!isFields(input)) return input;
   const { domains, evaluation } = input;

@@ -39,7 +39,10 @@ const moduleSchema = z
   .string()
   .superRefine((name, check) => {
     if (isPythonFile(name))
-      check.addIssue({ code: "custom", message: `a Python file is named by ${inBraces(name)}` });
+      check.addIssue({
+        code: "custom",
+        message: `a reward in a Python file is written as ${inBraces(name)}`,
+      });
     else if (name !== "verifier" && !isModulePlace(name))
       check.addIssue({
         code: "custom",
@@ -84,7 +87,7 @@ const rewardNumber = z.number().min(-MOST_REWARD).max(MOST_REWARD);
 
 /** Scale of a reward's numbers (RewardScale). */
 const scale = {
-  /** Lowest and highest number that it returns, mapped to scores 0 and 1. */
+  /** Lowest and highest number that the reward returns; they become the scores 0 and 1. */
   range: z
     .tuple([rewardNumber, rewardNumber])
     .refine(([low, high]) => low < high, "it is [lowest, highest], and the first must be below the second")
@@ -160,7 +163,7 @@ export const domainRewards = {
   /** A single reward. */
   reward: rewardChoice.optional(),
   ...scale,
-  /** Several rewards, each with its weight, any scale: the score is their weighted mean. */
+  /** Several rewards with weights on any scale: the score is the weighted mean. */
   rewards: z
     .record(
       z.string().regex(/^[\w.-]{1,64}$/, "a reward's name is of letters, digits, _ . and -"),

@@ -48,7 +48,7 @@ export function rolesOf({ device, hardware }: Asked): Roles | undefined {
   return { actors: actorGpus, trainers: gpus - actorGpus };
 }
 
-/** True if agents start its processes: on several machines, or one process per GPU. */
+/** True if agents start the recipe's processes: on several machines, or one process per GPU. */
 export const isForAgents = (recipe: Asked): boolean =>
   rolesOf(recipe) !== undefined && ((recipe.hardware?.nodes ?? 1) > 1 || (recipe.hardware?.gpus ?? 1) > 1);
 

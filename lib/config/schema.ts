@@ -67,7 +67,7 @@ const chatTemplateSchema = z.strictObject({
 });
 
 const domainSchema = z.strictObject({
-  /** w_d: target share of completed rollouts, any scale; 0: evaluated, and never trained on. */
+  /** w_d: the domain's target share of completed rollouts, on any scale; 0: the domain is evaluated but never trained on. */
   weight: orOff().default(1),
   source: sourceSchema,
   verifier: verifierSchema.optional(),
@@ -144,7 +144,7 @@ const trainingSchema = z.strictObject({
   headRows: z.literal([2048, 4096, 8192]).default(2048),
   /** After a step whose loss or gradient is not finite: continue without it, or end the run. */
   onNonFinite: z.enum(["skip", "stop"]).default("skip"),
-  /** With onNonFinite "skip": the run ends after this many skipped steps in a row. */
+  /** With onNonFinite "skip": number of skipped steps in a row after which the run ends. */
   maxSkippedInARow: count().default(3),
   /** Seconds without progress after which the run fails with an error that names the stages that wait. */
   stallSeconds: z
@@ -161,7 +161,7 @@ const engineSchema = z
     pageTokens: count(2 ** 12)
       .multipleOf(16)
       .default(16),
-    /** Pages of the key/value cache; enough for maxRunning whole contexts when left out. */
+    /** Pages of the key/value cache; default: enough for maxRunning whole contexts. */
     pages: count(MOST_PAGES).optional(),
     stepTokens: count(2 ** 24).default(512),
     /** On a GPU: record decode steps as CUDA graphs and launch those. The tokens are the same either way. */
@@ -188,7 +188,7 @@ const metricsSchema = z
     /** Compares the gradients of the domains (docs/reference/metrics.md, "Who pays for whom"). */
     gradients: z
       .strictObject({
-        /** Measured in steps divisible by this; a measurement is one more forward and backward of the batch. 0: never. */
+        /** Gradients are measured in steps divisible by this number, each at the cost of one more forward and backward. 0: never. */
         everySteps: z.int().min(0).default(0),
         /**
          * Also measure the gradient noise scale from two halves of each domain's groups: needs twice the gradients in
@@ -213,7 +213,7 @@ const hardwareSchema = z.strictObject({
   processes: processesSchema.optional(), // processes beside the run's own (docs/how-to/cluster.md)
   /** State that trainers shard among themselves. Default, with several trainers: AdamW's moments, exactly. */
   sharding: shardingSchema.optional(),
-  weights: z.enum(["communicator", "folder"]).optional(), // transport of weights to actors; default: the first if Gloo is available
+  weights: z.enum(["communicator", "folder"]).optional(), // how weights are sent to actors; default: "communicator" if Gloo is available, else "folder"
   /**
    * Memory of AdamW's moments: on the GPU ("device", the default), or in host memory, from which every step streams
    * them through the GPU.
@@ -222,7 +222,7 @@ const hardwareSchema = z.strictObject({
 });
 
 export const recipeSchema = z.strictObject({
-  /** Also the name of the run folder, hence one plain file name. */
+  /** Name of the run. It is also the name of the run folder, so it must be a plain file name. */
   name: z
     .string()
     .min(1)
@@ -233,7 +233,7 @@ export const recipeSchema = z.strictObject({
     )
     .default("run"),
   hardware: hardwareSchema.optional(),
-  /** Keys every random draw of the run. */
+  /** Seed of every random draw of the run. */
   seed: z.int().min(0).default(0),
   /** Device that generates and trains; default: "cuda" for a recipe whose `hardware` names GPUs, else HONE_DEVICE, else "cpu". */
   device: z.enum(DEVICES).optional(),
@@ -272,7 +272,7 @@ export const recipeSchema = z.strictObject({
   warmStart: warmStartSchema.optional(),
   engine: engineSchema,
   verification: verificationSchema,
-  /** For rewards that are functions in Python files (docs/how-to/rewards.md). */
+  /** How Python is started for rewards and environments in Python files (docs/how-to/rewards.md). */
   python: pythonSchema.optional(),
   checkpoint: checkpointSchema,
   evaluation: evaluationSchema,

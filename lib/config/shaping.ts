@@ -32,7 +32,7 @@ export const lengthPenaltySchema = z
   .strictObject({
     /** "dap": difficulty-aware; "lp": the same for every rollout; "none", default of a recipe without lengthPenalty. */
     kind: z.enum(["dap", "lp", "none"]).default("dap"),
-    /** B: the penalty grows over the last B of the L tokens. Only "none" does without. */
+    /** B: the penalty grows over the last B of the L tokens. Required unless `kind` is "none". */
     bufferTokens: tokens().optional(),
     /** gamma: correct answers are penalised by s^gamma. */
     solveRateExponent: z.number().min(0).max(F32_LARGE).default(1),
@@ -80,7 +80,7 @@ export function whyNotBaseline({ advantages: { baseline, divideBy, passAt } }: C
   if (passAt !== undefined)
     return `is "${baseline}", but advantages.passAt ${passAt} has a baseline of its own; leave out one of the two`;
   return divideBy === "population-std" || divideBy === "sample-std"
-    ? `is "${baseline}", but advantages.divideBy "${divideBy}" is of a group, whose rewards may all be equal; say divideBy "batch-std", "domain-std" or "none"`
+    ? `is "${baseline}", but advantages.divideBy "${divideBy}" is the deviation of one group, whose rewards may all be equal; say divideBy "batch-std", "domain-std" or "none"`
     : undefined;
 }
 
@@ -88,7 +88,7 @@ export function whyNotBaseline({ advantages: { baseline, divideBy, passAt } }: C
 export function whyNotBestOf({ advantages, rollouts: { groupSize } }: Chosen): string | undefined {
   const { passAt = 1 } = advantages;
   return passAt >= groupSize
-    ? `is ${passAt}, not below rollouts.groupSize ${groupSize}; the baseline is of sets of that many without the member`
+    ? `is ${passAt}; it must be below rollouts.groupSize ${groupSize}, because the baseline of a rollout is over sets of passAt others`
     : undefined;
 }
 
@@ -96,7 +96,7 @@ export function whyNotBestOf({ advantages, rollouts: { groupSize } }: Chosen): s
 export function whyNotCombined({ advantages, reward, domains }: Chosen): string | undefined {
   if (advantages.combine === "rewards") return undefined;
   if (advantages.passAt !== undefined)
-    return `is "advantages", which has no best of k; leave out advantages.passAt ${advantages.passAt}`;
+    return `is "advantages", which does not work with advantages.passAt ${advantages.passAt}; leave one of the two out`;
   if (reward.table !== "score")
     return 'is "advantages", which normalises the scores of rewards; reward.table must be "score"';
   return Object.values(domains).some(

@@ -56,7 +56,7 @@ export function whyNotBalanced(
   const { balanceCoef = 0, zCoef = 0 } = recipe.objective.router ?? {};
   const { sequence = 1 } = recipe.hardware?.sharding ?? {};
   return sequence > 1 && (balanceCoef > 0 || zCoef > 0)
-    ? `is given, but hardware.sharding.sequence ${sequence} divides the sequences that its terms are of; leave one of the two out`
+    ? `is given, but its terms need whole sequences, which hardware.sharding.sequence ${sequence} divides; leave one of the two out`
     : undefined;
 }
 
@@ -75,7 +75,7 @@ export function whyNotTogether(
   const counts: [string, number][] = [
     ["model.config.heads", heads],
     ["model.config.kvHeads", kvHeads],
-    // A single trainer adds up gradients in the order that several would.
+    // A single trainer then adds up gradients in the order in which several trainers would.
     [counted, trainers > 1 ? trainers : 0],
   ];
   const odd = counts.find(([, count]) => count % sequence !== 0);

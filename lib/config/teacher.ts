@@ -10,7 +10,7 @@ const endpointSchema = z.strictObject({
   retries: serverSchema.retries.unwrap().default(30),
   /** How prompt log-probs are requested: vLLM's field, or `echo` with `logprobs`, as in SGLang. */
   api: z.enum(["prompt_logprobs", "echo"]).default("prompt_logprobs"),
-  /** A model folder, or a name on the Hub, whose tokenizer.json is the server's: compared with the model's, id by id. */
+  /** A model folder, or a name on the Hub, with the server's tokenizer.json, which is compared with the model's, id by id. */
   tokenizer: z.string().min(1).optional(),
 });
 
@@ -60,7 +60,7 @@ export function whyNotTaught({ teacher, objective: { kind } }: Asked): string | 
 export function whyNotOne({ teacher }: Asked): string | undefined {
   if (teacher === undefined) return undefined;
   if (teacher.folder === undefined && teacher.endpoint === undefined)
-    return "names none: give folder, or endpoint: { url, model }";
+    return "names no teacher: give folder, or endpoint: { url, model }";
   return teacher.folder !== undefined && teacher.endpoint !== undefined
     ? "has folder and endpoint; a recipe has one teacher"
     : undefined;

@@ -89,7 +89,7 @@ export function reportLine(report: DatasetReport): string {
 
 const grouped = (rows: number): string => rows.toLocaleString("en");
 
-/** Sentences about unused rows: "60 bad (not JSON: 60, first x.json:7)", those left out, and duplicates. */
+/** Descriptions of unused rows: bad ones as in "60 bad (not JSON: 60, first x.json:7)", rows left out, and duplicates. */
 export function unusedTexts(report: Pick<DatasetReport, "bad" | "leftOut" | "duplicates">): string[] {
   const outcomes = [
     ["bad", report.bad],
@@ -119,7 +119,7 @@ function unaskedText({ answers = [] }: Pick<DatasetReport, "answers">): string |
   return `${unasked.toLocaleString("en")} of ${all.toLocaleString("en")} questions do not ask for \\boxed{}, where the verifier looks for the answer; let template say it ("{task}\\n\\nPut your final answer in \\boxed{}."), unless the chat template does`;
 }
 
-/** For a set with more than a tenth of bad rows: their number, the total, and the most frequent reason. */
+/** A warning if more than a tenth of a set's rows are bad: their number, the total, and the most frequent reason. */
 function badRowsText({ rows, bad }: Pick<DatasetReport, "rows" | "bad">): string | undefined {
   const lost = bad.reduce((sum, tally) => sum + tally.rows, 0);
   if (lost * 10 <= rows) return undefined;
@@ -222,7 +222,7 @@ export class Census {
   }
 }
 
-/** Names of a row's columns, as in "prompt, answer"; or what the row is if it is no object. */
+/** Names of a row's columns, as in "prompt, answer"; for a row that is not an object, what it is instead. */
 export function columnsOf(value: unknown): string {
   if (Array.isArray(value)) return "a list instead of columns";
   const names = typeof value === "object" && value !== null ? Object.keys(value) : [];

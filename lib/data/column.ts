@@ -21,7 +21,7 @@ export class Column {
 
 /** Mostly increasing integers, such as file offsets: 4 bytes each, or 8 in a page where two are too far apart. */
 export class Places {
-  /** Per page the first number and the offsets from it, or the numbers themselves. */
+  /** For each page of the column the first number and the offsets from it, or all numbers if offsets would not fit. */
   readonly #pages: { readonly first: number; numbers: Uint32Array | Float64Array }[] = [];
   length = 0;
 

@@ -20,7 +20,7 @@ export const contentKey = (content: string): string => keyOf(normalized(content)
 /** Like contentKey, for content that is already normalized. */
 export const keyOf = (content: string): string => hash("sha256", content, "base64url").slice(0, 22);
 
-/** murmur3's finalizer, so that short texts spread. */
+/** murmur3's finalizer, which spreads the hashes of short texts over all 32 bits. */
 function mixed(h: number): number {
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

@@ -30,7 +30,7 @@ export async function* csvRows(
   }
 }
 
-/** Decodes the text and drops a byte order mark, after which a field could not begin with a quote. */
+/** Decodes the bytes and drops a byte order mark, behind which a quote would not count as the beginning of a field. */
 async function* textOf(bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new StringDecoder("utf8");
   let isStart = true;
@@ -50,7 +50,7 @@ function separatorOf(start: string): string {
 
 const isTabbed = (path: string): boolean => /\.tsv(?:\.\w+)?$/i.test(path);
 
-/** Lines of fields; skips empty lines. @param separator of fields; default: what the first line has */
+/** Yields the fields of each line; skips empty lines. @param separator between fields; default: detected in the first line */
 async function* records(chunks: AsyncIterable<string>, separator?: string): AsyncGenerator<string[]> {
   let fields: string[] = [];
   let field = "";

@@ -149,7 +149,7 @@ export class DatasetSource implements ProblemSource {
 
 interface LoadOptions {
   readonly admit?: Admission | undefined;
-  /** Threads that judge rows with the same reader, options and admission. */
+  /** Opens threads that judge rows by the same reader, options and admission as this thread. */
   readonly openThreads?: OpenRowThreads | undefined;
 }
 

@@ -44,7 +44,7 @@ export class LongLine extends Error {
   }
 }
 
-/** Bytes of whole lines, and where in the file they begin. */
+/** The bytes of complete lines of a file, and the position in the file at which they begin. */
 export interface Lines {
   readonly bytes: Buffer;
   readonly start: number;

@@ -10,7 +10,7 @@ export class Fingerprints {
   /** First hash of each row, by number. */
   readonly first = new Column();
   readonly #second = new Column();
-  /** The row's number + 1; 0: free. */
+  /** Hash table whose slots hold a row's number + 1; 0: a free slot. */
   #slots = new Uint32Array(FIRST_SLOTS);
 
   /** Number of the earlier row with these hashes; undefined for a new row, which gets the next number. */

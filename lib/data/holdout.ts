@@ -24,7 +24,7 @@ export type HeldOutOption = number | string;
 /** A row that may be held out, by its number; its content key is computed on demand. */
 export interface Candidate {
   readonly row: number;
-  /** Position of its content in [0, 1). */
+  /** Position of the row's content in [0, 1), by its hash. */
   readonly point: number;
   key(): string;
 }

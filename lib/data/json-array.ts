@@ -15,7 +15,7 @@ for (const [byte, role] of Object.entries({ 91: 1, 123: 1, 93: -1, 125: -1, 34: 
   ROLE[Number(byte)] = role;
 }
 
-/** Deeper than any data set nests; deeper input is refused instead of being passed to a recursive parser. */
+/** No data set nests deeper than this; deeper input is refused, since it could overflow the stack of a recursive parser. */
 const MAX_DEPTH = 1000;
 
 /**

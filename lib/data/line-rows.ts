@@ -43,7 +43,7 @@ export class LineRows {
   parse(bytes: Buffer, start: number): RawRow | Fault {
     if (isUtf8(bytes)) return this.#parsed(bytes.toString("utf8"), start, bytes.length);
     this.#row += 1;
-    const fault = isUtf16(bytes) ? "UTF-16; iconv -f UTF-16 -t UTF-8 converts the file" : "not UTF-8";
+    const fault = isUtf16(bytes) ? "the file is UTF-16; convert it: iconv -f UTF-16 -t UTF-8" : "not UTF-8";
     return { file: this.#file, row: this.#row, fault };
   }
 

@@ -1,7 +1,7 @@
 import { HoneError } from "../errors.ts";
 import type { ProblemSource } from "./problem-source.ts";
 
-/** Purposes of a problem; two bits of its id. */
+/** Purposes of a problem, stored in two bits of its id. */
 export const PURPOSES = ["train", "held-out", "demonstration"] as const;
 export type Purpose = (typeof PURPOSES)[number];
 

@@ -20,7 +20,7 @@ export interface ProblemSource {
   heldOut(index: number): Problem;
   /** Number of training problems that a curriculum may choose from: problem(k * count + n) is the n-th, for every k. */
   readonly trainingCount?: number;
-  /** Number of held-out questions, if finite; an evaluation asks none twice. */
+  /** Number of held-out questions if it is finite; an evaluation asks each at most once. */
   readonly heldOutCount?: number;
   /** Content keys of the held-out rows of a data set, in the order they are asked. */
   readonly heldOutKeys?: readonly string[];
@@ -30,7 +30,7 @@ export interface ProblemSource {
   placeOf?(id: number): string | undefined;
 }
 
-/** What a worker thread needs to judge the rows of a data set as this thread does; contains no function. */
+/** Data with which a worker thread judges the rows of a data set as this thread does. It can be sent, as it contains no function. */
 export interface RowsTask {
   readonly spec: DatasetOptions & { readonly kind: string };
   readonly place: Pick<SourceOptions, "domain" | "needsReference" | "keepsColumns" | "elsewhere">;

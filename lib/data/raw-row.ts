@@ -4,7 +4,7 @@ import { membersOf } from "../shared/text/json-text.ts";
 /** One row of a file before its fields are checked. */
 export interface RawRow {
   readonly file: string;
-  /** Line of a JSONL file, place in a JSON array or a parquet file; the first is 1. */
+  /** Number of the row, from 1: its line in a JSONL file, or its place in a JSON array or a parquet file. */
   readonly row: number;
   readonly value: unknown;
   /** The row as JSON text, if its file has JSON: numbers with every digit. */

@@ -9,7 +9,7 @@ import type { DatasetOptions, RowDraft, RowOutcome, RowReader } from "./row-read
 /** Returns why a problem cannot be used, in words that can be counted; undefined if it can. */
 export type Admission = (problem: Omit<Problem, "id">) => string | undefined | Promise<string | undefined>;
 
-/** A row that is not used regardless of other rows: damaged, or sound and not wanted. */
+/** A row that is not used, whatever the other rows are: a damaged one, or a sound one that the options leave out. */
 export interface Refusal {
   readonly as: "bad" | "leftOut";
   readonly reason: string;

@@ -1,7 +1,7 @@
 import { type HashedModule, loadHashed } from "../hashed-module.ts";
 import { moduleUrl } from "../user-module.ts";
 
-/** A recipe's own function from a row as its file has it to the row that is read instead; null drops the row. */
+/** A function of the recipe that converts a row of a file to the row that is read instead; null drops the row. */
 export type RowMap = (row: never) => unknown;
 
 /** Form of a map in a recipe, which JSON can hold: a function by name, or a module by place, each with a hash. */

@@ -10,14 +10,14 @@ export interface RowDraft {
   readonly content: Content;
   /** Question for the policy. */
   readonly question: string;
-  /** As in Problem. */
+  /** As the field of the same name of Problem. */
   readonly messages?: readonly ChatMessage[];
   readonly tools?: string;
   readonly family: string;
   /** 0 = easiest, also if the set has no levels. */
   readonly level: number;
   readonly reference: unknown;
-  /** As in Problem. */
+  /** As the field of the same name of Problem. */
   readonly columns?: Readonly<Record<string, unknown>>;
   /** Column that holds the question, if rows of the kind differ. */
   readonly askedFrom?: string;
@@ -30,7 +30,7 @@ export interface RowDraft {
   readonly gold?: () => readonly string[];
 }
 
-/** The outcome of a row: a problem; damaged; or sound but not wanted by the options. */
+/** The outcome of a row: a problem; a damaged row; or a sound row that the options leave out. */
 export type RowOutcome = RowDraft | { readonly bad: string } | { readonly leftOut: string };
 
 /** Options every data set takes. */

@@ -9,7 +9,7 @@ export interface RowThread {
   close(): void;
 }
 
-/** Creates the threads that read parts; none if there is no core for one. */
+/** Creates the threads that read parts of files; an empty list if no core is free for a thread. */
 export type OpenRowThreads = () => readonly RowThread[];
 
 /** Parts queued per thread, so that it does not wait while the main thread reads a part itself. */

@@ -60,7 +60,7 @@ export async function* readRowBatches(
 export const damaged = (path: string, cause: unknown): HoneError =>
   new HoneError("HONE_ERR_DATA", `${path}: ${(cause as Error).message}`, {
     cause,
-    hint: "The file is damaged or was not downloaded to its end; fetch it again.",
+    hint: "The file is damaged or was not downloaded completely; download it again.",
   });
 
 async function* together(rows: AsyncIterable<RawRow | Fault>): AsyncGenerator<RowBatch> {

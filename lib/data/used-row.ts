@@ -10,7 +10,7 @@ import type { RowDraft } from "./row-reader.ts";
 /** A used row in the form in which it is stored. */
 export interface StoredRow {
   readonly family: string;
-  /** Path, and line or place in it. */
+  /** Path of the row's file. */
   readonly file: string;
   readonly number: number;
   readonly span?: RowSpan | undefined;

@@ -4,7 +4,7 @@ import type { DatasetOptions, RowReader } from "./row-reader.ts";
 
 /** Wraps a reader so that each draft also has every column of its row. */
 export function withColumns(reader: RowReader<DatasetOptions>): RowReader<DatasetOptions> {
-  // without a list of columns, parquet files are read with all of them
+  // without a list of columns, all columns of parquet files are read
   const { columns: _, ...rest } = reader;
   return {
     ...rest,

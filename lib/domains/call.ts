@@ -2,7 +2,7 @@ import type { PythonValue } from "../python/value.ts";
 
 /** One call made by the model, parsed from any of the known forms. */
 export interface Call {
-  /** Undefined if the model gave a name that is not a string; no function matches it. */
+  /** Name of the called function; undefined if the model gave a name that is not a string, which matches no function. */
   readonly name: string | undefined;
   readonly arguments: ReadonlyMap<string, PythonValue>;
   /** Number of arguments without a name; the reference implementation drops them silently. */

@@ -164,11 +164,11 @@ function chosen(first: AskedColumn, others: readonly AskedColumn[]): AskedColumn
     (one) => !(one === turns && BESIDE_MESSAGES.has(first.column)) && !isSame(first, one),
   );
   if (other !== undefined)
-    return { bad: `${first.column} and ${other.column}: both say what is asked, and differ` };
+    return { bad: `${first.column} and ${other.column}: both contain the question, and they differ` };
   return turns === undefined || turns === first ? first : { ...turns, task: first.task };
 }
 
-/** True if two columns ask the same: the same words, or one of them is the last turn of the other. */
+/** True if two columns ask the same question: in the same words, or because one is the last turn of the other. */
 function isSame(one: AskedColumn, other: AskedColumn): boolean {
   const words = wordings(one);
   return wordings(other).some((wording) => words.includes(wording));
@@ -220,7 +220,7 @@ export function answersIn(row: Row, raw: RawRow): readonly AnswerColumn[] {
   return found;
 }
 
-/** A number as the file writes it, for one with more digits than a double holds. */
+/** The spelling of a number that has more digits than a double can hold. */
 const LONG_NUMBER = /^-?\d+(?:\.\d+)?$/;
 const SURE_DIGITS = 15;
 

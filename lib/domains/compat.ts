@@ -6,7 +6,7 @@ import type { Problem } from "../records.ts";
 /** `reference` reproduces the labels of the reference implementation, its bugs included; `strict` closes its exploits. */
 export type Compat = "reference" | "strict";
 
-/** The field of a problem's reference that chooses between the two; default strict. */
+/** The field of a problem's reference that chooses strict or reference mode; default strict. */
 export const compatField = z.enum(["reference", "strict"]).default("strict");
 
 /** The two variants of a verifier's rules; the verifier chooses one when it reads a problem's reference. */

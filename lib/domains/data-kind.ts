@@ -21,7 +21,7 @@ const VERL = ["math", "code"] as const;
 /** Number of a file's first rows that are read to detect its kind. */
 const LOOKED_AT = 20;
 
-/** A kind whose rows have no distinctive form: recognised by its name, in the path or in a field beside the problem. */
+/** Kinds whose rows have no distinctive form: they are recognised by a name in the path or in a field beside the problem. */
 const NAMED: ReadonlyMap<DatasetKind, RegExp> = new Map([["aime", /aime/i]]);
 const BESIDE = new Set(["problem", "question", "solution", "answer"]);
 
@@ -58,7 +58,7 @@ export async function tellKind(
 /** How the user's own rows can be read in spite of this fault: a sentence that ends in a space, or empty. */
 function adviceFor(fault: string | undefined, path: string, row: unknown): string {
   if (fault === undefined) return "";
-  if (/neither question|both say what is asked/.test(fault)) return mapExample(path, row);
+  if (/neither question|both contain the question/.test(fault)) return mapExample(path, row);
   const recorded = /neither reference/.test(fault) ? recordedExample(path, row) : "";
   if (recorded !== "") return recorded;
   const hasNoText = /neither reference|^(?:final_)?answer: invalid|^solution: invalid/.test(fault);

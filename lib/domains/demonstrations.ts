@@ -18,7 +18,7 @@ export interface DemonstrationOptions {
   readonly encode: (text: string) => Int32Array;
   /** Share of demonstrations whose final answer is wrong. Default 0.15; 0 for a clean demonstrator. */
   readonly wrongRate?: number;
-  /** Share that re-checks until the budget ends and never answers. Default 0.08; 0 for a clean demonstrator. */
+  /** Share of demonstrations that re-check until the budget ends and never answer. Default 0.08; 0 for a clean demonstrator. */
   readonly endlessRate?: number;
 }
 

@@ -15,7 +15,7 @@ export function hiddenChoices(row: unknown, question: string): string | undefine
   return undefined;
 }
 
-/** The texts of ["a", "b"], { A: "a", B: "b" } and { text: ["a", "b"], label: ["A", "B"] }. */
+/** The texts of choices in one of the forms ["a", "b"], { A: "a", B: "b" } and { text: ["a", "b"], label: ["A", "B"] }. */
 function textsOf(choices: unknown): string[] {
   if (typeof choices !== "object" || choices === null) return [];
   const listed = "text" in choices ? choices.text : choices;

@@ -2,7 +2,7 @@ import { readJson } from "../python/json.ts";
 import type { PythonDict, PythonValue } from "../python/value.ts";
 import type { Call } from "./call.ts";
 
-/** Which parts of a JSON call may be unreadable or missing. */
+/** Options that say which parts of a call in JSON may be unreadable or missing. */
 export interface JsonCallReading {
   /** Ignores items that are not objects, and treats unreadable arguments as no arguments. */
   readonly passesOverUnreadable?: boolean;

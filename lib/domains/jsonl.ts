@@ -272,7 +272,7 @@ function draftOf(
 
 interface Stated {
   readonly answer: unknown;
-  /** Where the answer was found: "answer, after ####". */
+  /** Where the answer was found, as in "answer, after ####". */
   readonly from: string;
 }
 

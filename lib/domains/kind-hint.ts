@@ -61,7 +61,7 @@ export function kindHint(row: unknown, faultOf: (kind: DatasetKind) => string | 
     : `${fields}Its rows are closest to ${closest!.kind}, but: ${inWords(fault)} (docs/reference/data.md has the shape). `;
 }
 
-/** "answers: missing" for "answers: invalid input: expected string, received undefined". */
+/** Shortens a fault: "answers: invalid input: expected string, received undefined" becomes "answers: missing". */
 const inWords = (fault: string): string =>
   fault.replace(/invalid input(?:: expected \w+)?, received undefined/, "missing");
 
@@ -83,7 +83,7 @@ export function mapExample(path: string, row: unknown): string {
   return `Rows with other columns are read through map: ${mapped(path, map)}. `;
 }
 
-/** Columns of turns, the fields of a turn that say who speaks and what, and who gives the answer. */
+/** Columns that hold turns: the names of a turn's fields for speaker and text, and the speaker who gives the answer. */
 const TURNS = [
   ["messages", "role", "assistant", "content"],
   ["conversations", "from", "gpt", "value"],

@@ -13,7 +13,7 @@ export interface RewardInput {
   readonly completion: string;
   /** Text after the thought, trimmed; empty if the thought never ends. */
   readonly answer: string;
-  /** "length" where the budget cut the response. */
+  /** Why the response ended; "length" if the token budget cut it. */
   readonly finish: FinishReason;
   /** The problem's reference, from its source. */
   readonly reference: unknown;

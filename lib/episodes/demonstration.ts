@@ -114,7 +114,7 @@ class Expert implements Pick<Generations, "generate"> {
     return [this.turn(maxTokens)];
   }
 
-  /** @param most tokens; a longer message is cut there. */
+  /** @param most maximum number of tokens; a longer message is cut */
   turn(most: number): Completion {
     const { format, encode } = this.#options;
     const whole = Int32Array.of(...encode(this.#write()), format.stopIds[0]!);

@@ -18,7 +18,7 @@ export interface SampledTurn {
 /** Tokens that the policy reads before its next turn, or the end of the episode, optionally with its reason. */
 export type Reply = { readonly given: Int32Array } | { readonly over: FinishReason | undefined };
 
-/** Answers the policy between its turns: an environment, or the record of one. */
+/** Answers the policy between its turns: an environment, or the record of an environment's answers. */
 export interface Partner {
   answer(turn: SampledTurn): Promise<Reply>;
   /** Called once, at the end of the episode. Never rejects. */

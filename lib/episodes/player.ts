@@ -154,7 +154,7 @@ class Course {
       entropies.set(part.entropies, at);
       versions.set(part.versions, at);
       oldestKvVersions.set(part.oldestKvVersions, at);
-      if (part.routes !== undefined) routes.add(part.routes); // versions of the whole sequence up to the turn, whose keys were computed anew
+      if (part.routes !== undefined) routes.add(part.routes); // the versions cover the whole sequence up to this turn, because its keys were computed anew
     });
     const all = routes.from(0);
     const arrays = { tokens, logprobs, entropies, versions, oldestKvVersions, ...(all && { routes: all }) };

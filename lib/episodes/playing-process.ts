@@ -11,7 +11,7 @@ export interface PythonSource {
   /** Name of the class, or of a function that returns an object; empty for `Env`, or `Environment`. */
   readonly name: string;
   readonly processes: number;
-  /** Milliseconds of one call, from when its process begins it. */
+  /** Time limit of one call in milliseconds, from the moment when its process begins it. */
   readonly limitMs: number;
   /** Environment variables passed to the processes in addition to those that every program needs. */
   readonly variables: readonly string[];
@@ -98,7 +98,7 @@ export class PlayingProcess {
     return reply;
   }
 
-  /** The limit interrupts the call, not the process, which holds other episodes; a call that ignores it ends both. */
+  /** At the limit the call is interrupted but not its process, which holds other episodes. A call that ignores this ends the process. */
   async #within(limitMs: number, request: Request): Promise<Reply> {
     let isLate = false;
     const late = () => {

@@ -2,7 +2,7 @@ import type { Environment, EpisodeProblem, TurnMessage, TurnOutcome } from "../d
 import type { FinishReason } from "../records.ts";
 import { PlayingProcess, type PythonSource } from "./playing-process.ts";
 
-/** The process that holds the state of an episode, and the episode's number in that process. */
+/** Where an episode's state is: the process that holds it, and the episode's number in this process. */
 interface PlayedState {
   readonly process: PlayingProcess;
   readonly episode: number;

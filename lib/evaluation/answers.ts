@@ -7,7 +7,7 @@ const answersSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
-  /** Name of its validation set; absent for a domain's held-out problem. */
+  /** Name of the problem's validation set; absent for a held-out problem of a domain. */
   set: z.string().optional(),
   level: z.number(),
   /**

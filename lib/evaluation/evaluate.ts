@@ -80,7 +80,7 @@ export interface JudgedAnswer {
 /** Results of one held-out problem. Arrays have one entry per judged attempt. */
 export interface ProblemResult {
   readonly problem: Problem;
-  /** Name of its validation set; absent for a domain's held-out problem. */
+  /** Name of the problem's validation set; absent for a held-out problem of a domain. */
   readonly set?: string;
   /** Scores in [0, 1], without length penalty. */
   readonly scores: readonly number[];
@@ -180,7 +180,7 @@ function spelled(format: PromptFormat, problem: Problem): Int32Array | undefined
   }
 }
 
-/** Rejects with the signal's reason as soon as it aborts, after telling the work to stop. */
+/** Rejects with the signal's reason as soon as the signal aborts, after it has told the work to stop. */
 async function unlessAborted<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,

@@ -10,7 +10,7 @@ const problemSchema = z.object({
   /** Id of the held-out problem. */
   id: z.string(),
   domain: z.string(),
-  /** Name of its validation set; absent for a domain's held-out problem. */
+  /** Name of the problem's validation set; absent for a held-out problem of a domain. */
   set: z.string().optional(),
   /** Mean over the attempts that were judged, in [0, 1]. */
   score: z.number(),
@@ -75,7 +75,7 @@ export interface Selection {
   readonly runnerUp?: Candidate & { readonly behind: number; readonly behindError: number };
 }
 
-/** Candidates, best first; of equal ones the earlier. */
+/** Evaluated steps, best first; of steps with equal scores the earlier one first. */
 export function rank(validations: readonly Validation[]): Candidate[] {
   const candidates = validations.map(({ step, boards }) => {
     const { score, standardError } = boards[0]!.mean;
@@ -99,7 +99,7 @@ export function select(validations: readonly Validation[]): Selection | undefine
 
 type Problems = Validation["problems"];
 
-/** Mean over domains of a's score less b's on the problems that both have, and its standard error. */
+/** Mean over domains of a's score minus b's, on the problems that both have, and the standard error of this mean. */
 function pairedDifference(a: Problems, b: Problems): [number, number] {
   const other = new Map(b.map(({ id, score }) => [id, score]));
   const byDomain = new Map<DomainName, number[]>();

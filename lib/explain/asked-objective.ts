@@ -37,7 +37,7 @@ export class AskedObjective {
     this.data = { ...batch.data, tokenAdvantages };
   }
 
-  /** Result for sequence i of the batch; undefined if the step did not call the function because weights are not finite. */
+  /** What the function returned for sequence i of the batch; undefined if it was not called because weights are not finite. */
   told(i: number): ToldTerms | undefined {
     return this.#told.get(i);
   }

@@ -262,7 +262,7 @@ function expectOwnReference({ objective: own }: Recipe, { objective }: Recipe): 
   });
 }
 
-/** Replaces a custom objective by a built-in one, without its module; unless `set` names one, one that supports a teacher. */
+/** Replaces a custom objective by a built-in one: the one that `set` names, otherwise one that supports a teacher. */
 function withoutSlopes(recipe: Recipe, set: readonly string[]): Recipe {
   const kind = set.findLast((assignment) => assignment.startsWith("objective.kind="));
   if (recipe.objective.kind !== "custom" || kind === undefined || kind.endsWith("=custom")) return recipe;

@@ -128,7 +128,7 @@ export function explainedSequence(
   };
 }
 
-/** Facts about a token, whether it is trained on or not. */
+/** Facts about a token that exist even if it is not trained on. */
 export interface TokenFacts {
   readonly rollout: Rollout;
   /** Weight version before the step. */

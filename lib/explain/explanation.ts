@@ -43,9 +43,9 @@ export interface ExplainedSettings {
   readonly objective: Recipe["objective"];
   readonly step?: ExplainedStep;
   readonly group: ExplainedGroup;
-  /** Absent where the attempt got no verdict. */
+  /** The attempt's reward; absent if it got no verdict. */
   readonly reward?: ExplainedReward;
-  /** Absent where the attempt is not trained on. */
+  /** The attempt's sequence in the batch; absent if it is not trained on. */
   readonly sequence?: ExplainedSequence;
   /** Generated tokens, either all of them or the requested one. */
   readonly tokens: readonly ExplainedToken[];
@@ -71,7 +71,7 @@ export interface ExplainedGroup {
   /** Members with a verdict. */
   readonly size: number;
   readonly solveRate: number;
-  /** Mean of the members' rewards, or of their summed shares; the standard deviation divides by n. */
+  /** Mean of the group's rewards, or of their summed shares; the standard deviation below divides by n. */
   readonly mean: number;
   readonly deviation: number;
   readonly lowest: number;
@@ -100,7 +100,7 @@ export interface ExplainedReward {
   /** R: the verdict's reward. */
   readonly verdict: number;
   readonly penalty: ExplainedPenalty;
-  /** R + λP, or what a hook gave. */
+  /** R + λP, or the reward that a hook gave instead. */
   readonly reward: number;
   /** Shares of rewards that are normalised one by one; their weighted sum replaces the reward. */
   readonly shares?: readonly RewardShare[];
@@ -121,7 +121,7 @@ export interface ExplainedPenalty {
   readonly penalty: number;
   /** λ, the factor of P. */
   readonly scale: number;
-  /** Which case of λ's definition applied. */
+  /** Which case of the definition of λ (the scale of the length penalty) applied. */
   readonly why: "none" | "lp" | "cut" | "correct" | "not correct";
 }
 
@@ -157,16 +157,16 @@ export interface ExplainedToken {
   readonly version: number;
   readonly lag: number;
   readonly oldestKv: number;
-  /** Log-prob when it was sampled, and (`now`) under the weights before the step. */
+  /** The token's log-prob when it was sampled and, in `now`, under the weights before the step. */
   readonly behavior: number;
   readonly now: number;
   /** exp(now − behavior). */
   readonly tokenRatio: number;
-  /** A_t, if a teacher gives each token its own advantage. */
+  /** A_t, the token's own advantage, if a teacher gives one. */
   readonly advantage?: number;
   /** Divergence of the token's distribution from the teacher's; the coefficients do not contain its gradient. */
   readonly divergence?: number;
-  /** An episode's environment chose it: it has no log-prob of the policy's and no gradient. */
+  /** Set if an episode's environment chose the token, which then has no log-prob under the policy and no gradient. */
   readonly given?: true;
   /**
    * Ratio that the clip compares: the token's or the sequence's; for a custom objective the token's. Absent if the

@@ -15,7 +15,7 @@ export interface GradientPart {
 }
 
 export interface GradientShares {
-  /** |g|, of the step as it was trained. */
+  /** |g|, the norm of the gradient of the step as it was trained. */
   readonly norm: number;
   /** |g| computed from the explained coefficients alone: a backward pass with the coefficients and without an objective. */
   readonly fromCoefficients: number;
@@ -84,7 +84,7 @@ class SlopeGradient {
     this.#sequences = 2 ** Math.ceil(Math.log2(step.batch.rollouts.length));
   }
 
-  /** [T], float32 as the core rounds them; 0 where masked out. */
+  /** [T] coefficients of all tokens, in float32 as the core rounds them; 0 where masked out. */
   coefficients(): Float32Array {
     const slopes = new Float32Array(this.#step.batch.data.tokens.length);
     this.#step.terms.forEach((_, i) => {
@@ -93,7 +93,7 @@ class SlopeGradient {
     return slopes;
   }
 
-  /** Coefficients of one sequence, or of one of its tokens, alone. */
+  /** [T] coefficients with those of all other sequences (or tokens) set to 0. */
   part(sequence: number, token?: number): Float32Array {
     const slopes = new Float32Array(this.#step.batch.data.tokens.length);
     this.#fill(slopes, sequence, token);

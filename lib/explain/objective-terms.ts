@@ -22,7 +22,7 @@ export interface TrainedSequence {
   /** Token weights computed by `objective.tokens`. */
   readonly tokenWeights?: Float32Array | undefined;
   readonly tokenPenalties?: Float32Array | undefined;
-  /** |g|, the size of its group. */
+  /** |g|, the number of rollouts in the sequence's group. */
   readonly groupSize: number;
   /** Results of a custom objective. */
   readonly told?: ToldTerms | undefined;
@@ -34,7 +34,7 @@ export type Side = "high" | "low";
 export interface TokenTerm {
   /** exp(now − behavior) of this token alone. */
   readonly tokenRatio: number;
-  /** A_t, where tokens have their own. */
+  /** A_t, the token's own advantage, if tokens have advantages of their own. */
   readonly advantage?: number;
   /** Ratio that the objective's clip or gate uses: the token's or the sequence's; 1 with a correction in a first update. */
   readonly ratio: number;

@@ -73,7 +73,7 @@ export function sampledPositions({ tokens, episode }: Pick<Rollout, "tokens" | "
   return [...tokens.keys()].filter((t) => episode?.given[t] !== 1);
 }
 
-/** The sequence that a rollout is in the batch; undefined where it is not trained on. */
+/** Index of a rollout's sequence in the batch; undefined if the rollout is not trained on. */
 export function sequenceOf(batch: AssembledBatch, rollout: ScoredRollout["rollout"]): number | undefined {
   const sequence = batch.rollouts.findIndex((member) => member.rollout === rollout);
   return sequence < 0 ? undefined : sequence;

@@ -48,9 +48,9 @@ class RequestLeases extends LeasedWork {
   readonly #stats: () => EngineStats;
   /** Number of actors that lease from the engine's stream. */
   sharers = 1;
-  /** Number of attempts in the last request; later requests are assumed to have as many. */
+  /** Number of attempts in the last request, which is assumed for later requests too. */
   #attempts = Number.POSITIVE_INFINITY;
-  /** Outcomes that the store does not have yet. */
+  /** Pending writes of outcomes that the store does not have yet. */
   readonly #handing = new Set<Promise<void>>();
 
   constructor(engine: string, parts: ActorEngineParts, stats: () => EngineStats) {
@@ -134,11 +134,11 @@ function decoded({ payload }: Lease): NumberedRequest | undefined {
 
 /** State of the weights that an engine needs to know. */
 export interface EngineWeights {
-  /** Version that it samples with; undefined before the first. */
+  /** Weight version with which the engine samples; undefined before the first. */
   readonly version: number | undefined;
   /** True if these are the weights that actors may sample with, and no update is in progress. */
   readonly areCurrent: boolean;
-  /** True if it samples with this version or a later one. */
+  /** True if the engine samples with this version or a later one. */
   has(version: number): boolean;
 }
 
@@ -175,7 +175,7 @@ export class ActorEngine {
     this.#working = this.#work().catch((error) => void (this.#closed.signal.aborted || onFailure(error)));
   }
 
-  /** `version` is the last committed one, even if the engine has not taken over its weights yet. */
+  /** `version` is the last committed version, even if the engine has not taken over its weights yet. */
   stats(): EngineStats {
     return { ...this.#generations.stats(), version: this.#weights.version ?? 0 };
   }

@@ -48,7 +48,7 @@ export class ActorWeights implements EngineWeights {
   readonly #transport: ActorParts["transport"];
   readonly #spec: EngineSpec;
   #version: number | undefined;
-  /** Version that actors may sample with, even if this one lacks it. */
+  /** Weight version with which actors may sample, even if this actor does not have it. */
   #current: number | undefined;
   /** An update was announced and has not ended. */
   #updating = false;

@@ -48,7 +48,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
     const ends: Promise<unknown>[] = [];
     for (const each of open.reverse()) {
       ends.push(Promise.resolve().then(each));
-      await Promise.allSettled(ends); // closes the next one even if this one failed
+      await Promise.allSettled(ends); // closes every part, even if closing another one failed
     }
     await Promise.all(ends);
   };
@@ -61,7 +61,7 @@ export async function openAgents(options: AgentsOptions): Promise<Agents> {
   }
 }
 
-/** @param later registers cleanups, run in reverse order */
+/** @param later registers cleanups, which run in reverse order */
 async function opened(options: AgentsOptions, later: (end: () => unknown) => void): Promise<Fleet> {
   const rendezvous = await Rendezvous.open(options.store, options.runId);
   later(() => rendezvous[Symbol.asyncDispose]());

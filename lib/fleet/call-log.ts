@@ -3,7 +3,7 @@ import type { FleetSettings } from "./names.ts";
 
 /** Most entries per read. Outcomes of long rollouts are megabytes each. */
 const MOST = 16;
-/** Entries kept in the store after they are read, so that one trim removes many. */
+/** Number of read entries that collect in the store before one trim removes them. */
 const TRIM_EVERY = 64;
 
 export interface Follower {
@@ -47,7 +47,7 @@ export class CallLog {
   readonly #store: StreamStore;
   readonly #calls: string;
   readonly #replies: string;
-  /** Offsets of pending calls, once they are appended. */
+  /** Offsets in the stream of the pending calls that have been appended. */
   readonly #offsets = new Map<number, Offset>();
   readonly #ended = new Set<number>();
   #last: Offset = 0;

@@ -3,7 +3,7 @@ import type { MemberStatus, Membership } from "./membership.ts";
 import type { Published } from "./published.ts";
 import type { Updates } from "./updates.ts";
 
-/** Actors that can send their weights to others. */
+/** The live actors that can send their weights to other actors. */
 const ableAmong = (alive: readonly MemberStatus[], { members, unable }: Published): Located[] =>
   alive
     .filter(({ member }) => members.has(member) && !unable.has(member))

@@ -221,7 +221,7 @@ class ClusterSelfTest {
 const LEASE_MS = 5_000;
 const LOOK_MS = 100;
 
-/** A rank, as the others see it. */
+/** A rank, as the other ranks see it. */
 export interface Present {
   readonly rank: number;
   readonly host: string;
@@ -278,7 +278,7 @@ export class RankRendezvous implements AsyncDisposable {
     }
   }
 
-  /** Ranks whose lease has expired; waits up to five seconds for that. */
+  /** Ranks whose lease has expired; waits up to five seconds for a lease to expire. */
   async gone(): Promise<number[]> {
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS + LOOK_MS));
     const alive = await this.#store.kv.list(here(0).slice(0, -1));
@@ -301,7 +301,7 @@ function stay(store: StreamStore, own: Present): () => Promise<void> {
   const word = JSON.stringify(own);
   const settings = { beatMs: SETTINGS.beatMs, aliveMs: LEASE_MS };
   const heartbeat = new Heartbeat(store.kv, { key, holder: word }, settings);
-  void heartbeat.renew().catch(() => {}); // if this fails, the other ranks miss this one
+  void heartbeat.renew().catch(() => {}); // if the renewal fails, the other ranks report this rank as missing
   heartbeat.keep(() => {});
   return () => heartbeat.close();
 }

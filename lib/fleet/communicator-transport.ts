@@ -18,7 +18,7 @@ export interface RankGroupOptions {
   readonly store: StreamStore;
   readonly rank: number;
   readonly size: number;
-  /** Prefix of this group's registers; a group of other ranks, or of a later epoch, has another. */
+  /** Prefix of this group's registers in the store; every other group, and every later epoch, has another prefix. */
   readonly links: string;
   /** Name of the group, for messages. */
   readonly name: string;
@@ -39,7 +39,7 @@ export async function connectRanks(options: RankGroupOptions): Promise<Communica
     await group.connect(await hear(options));
     return group;
   } catch (error) {
-    group.abort("its ranks are not all there");
+    group.abort("not all ranks of the group have connected");
     await group.close().catch(() => {}); // the group was never complete
     throw error;
   }
@@ -85,7 +85,7 @@ export interface CommunicatorParts {
   readonly store: StreamStore;
   readonly make: (options: CommunicatorOptions) => CommunicatorFace;
   readonly receiver: (config: ModelConfigJson, options: WeightReceiverOptions) => WeightReceiverFace;
-  /** Ends every wait when it aborts. */
+  /** Signal whose abort ends every wait. */
   readonly signal: AbortSignal;
 }
 
@@ -173,7 +173,7 @@ export class CommunicatorTransport implements WeightTransport {
     this.#link = new TransferLink(parts);
   }
 
-  /** Also resolves if some members rejected their weights, because each of them reports that itself. */
+  /** Also resolves if some members rejected their weights, because each member reports that itself. */
   async send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void> {
     const sender = trainer as TrainerFace & Partial<WeightSenderFace>;
     if (sender.sendWeights === undefined)
@@ -257,7 +257,7 @@ export function chooseTransport(
       words: `weights go to actors over ${over}, from one sender a machine`,
     };
   }
-  const why = `Gloo is not there: ${gloo.reason}`;
+  const why = `Gloo is not available: ${gloo.reason}`;
   if (asked === undefined) return { ...folders, words: `weights go to actors through folders; ${why}` };
   throw new HoneError("HONE_ERR_UNSUPPORTED", `hardware.weights is "communicator", but ${why}`, {
     hint: "Leave hardware.weights out to send weights through folders.",

@@ -21,7 +21,7 @@ export interface RoleEnvironment {
   readonly metrics?: MetricsPlace;
 }
 
-/** Exit codes of a run's processes, roles and agents alike: work done; start it again; non-retryable. */
+/** Exit codes of a run's processes, of roles and agents: work done; start the process again; a restart would fail again. */
 export const PROCESS_EXIT = { done: 0, restart: 75, config: 78 } as const;
 
 /** The environment variables that describe a role to its process. */

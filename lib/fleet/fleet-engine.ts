@@ -152,7 +152,7 @@ export class FleetEngine implements EngineFace, WeightTaker {
     else this.#handlers.onMessage("poison" in outcome ? aborted(request) : named(outcome.message, request));
   };
 
-  /** Undefined for a damaged message, whose request is then sent again. */
+  /** Decodes an outcome; undefined for a damaged message, whose request is then sent again. */
   #decoded(key: string, payload: Uint8Array): DecodedOutcome | undefined {
     try {
       return decodeOutcome(payload);

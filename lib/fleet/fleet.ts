@@ -136,7 +136,7 @@ export async function openFleet(options: FleetOptions): Promise<Fleet> {
   return fleet;
 }
 
-/** Lists the fleet's processes: supervised ones, and those that joined by themselves. */
+/** Lists the fleet's processes: those that this process supervises, and those that joined from other machines. */
 export class ProcessList {
   /** Places of the processes that this machine's supervisor restarts. */
   places: () => readonly PlaceStatus[] = () => [];
@@ -151,7 +151,7 @@ export class ProcessList {
     this.#published = published;
   }
 
-  /** Call it about once a second. Lists actors first, and each role in rank order. */
+  /** Call this about once a second. Lists actors first, and each role in rank order. */
   look(): ProcessStatus[] {
     const places = this.places();
     const own = places.map((place) => this.#inPlace(place));

@@ -86,7 +86,7 @@ export class Heartbeat {
   /** Stops renewing the lease and releases it. */
   async close(): Promise<void> {
     this.stop();
-    await this.#kv.delete(this.#lease.key, this.holder).catch(() => {}); // otherwise the lease expires by itself
+    await this.#kv.delete(this.#lease.key, this.holder).catch(() => {}); // if this fails, the lease expires without it
   }
 
   protected async beat(): Promise<void> {
@@ -101,7 +101,7 @@ export interface MemberParts {
   readonly index: number;
   /** Generation of the process in its slot, or epoch of the ranks; a later one replaces an earlier one. */
   readonly generation: number;
-  /** Machine it runs on. Default: this machine's name. */
+  /** Name of the machine on which the process runs. Default: this machine's name. */
   readonly host?: string;
 }
 
@@ -151,7 +151,7 @@ export type MemberWork = Omit<PublishedStatus, "member" | "pid" | "host">;
 /** The error for a process whose slot another process has taken. */
 const replaced = (
   holder: string,
-  message = `${holder}: this process was out of touch for too long and was replaced`,
+  message = `${holder}: this process sent no heartbeat for too long and was replaced`,
 ): HoneError => new HoneError("HONE_ERR_STATE", message);
 
 /**

@@ -58,7 +58,7 @@ function removeAtExit(folder: string): void {
   try {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 });
   } catch {
-    // the next fleet removes it
+    // the next fleet that starts removes the folder
   }
 }
 
@@ -71,7 +71,7 @@ async function removeStale(folder: string): Promise<void> {
     endLeftServer(join(folder, OWN_SERVER));
     rmSync(folder, { recursive: true, force: true });
   } catch {
-    // belongs to another live process, or this process may not remove it
+    // the folder belongs to another live process, or this process may not remove it
   }
 }
 
@@ -87,7 +87,7 @@ function isAlive(pid: number): boolean {
 export const OWN_REDIS = "redis-server";
 const PID_FILE = "redis.pid";
 const SOCKET = "redis.sock";
-/** Redis 7.0 words this line differently for a socket and for a port. */
+/** Line of Redis's log that says it is ready; Redis 7.0 words it differently for a socket and for a port. */
 const READY = /ready to accept connections/i;
 /** Characters of the server's log that a message quotes. */
 const MOST_LOG = 4096;
@@ -111,7 +111,7 @@ export class OwnRedis implements AsyncDisposable {
   readonly url: string;
   readonly #dir: string;
   readonly #killNow = () => void this.#process?.kill("SIGKILL");
-  /** Undefined while it is being stopped on purpose. */
+  /** The server's process; undefined while the server is being stopped on purpose. */
   #process: ChildProcess | undefined;
   #watch: OwnRedisWatch | undefined;
   #log = "";
@@ -161,7 +161,7 @@ export class OwnRedis implements AsyncDisposable {
     for (let why = how; ; ) {
       this.#inARow += 1;
       if (this.#inARow > MOST_RESTARTS) return onFailure(this.#givenUp(why));
-      say(`the run's own Redis server ended ${why}; starting it again with all that its file has`);
+      say(`the run's own Redis server ended ${why}; starting it again from its append-only file`);
       await sleep(FIRST_PAUSE_MS * 2 ** (this.#inARow - 1), undefined, { ref: false });
       if (this.#closed) return;
       try {
@@ -178,7 +178,7 @@ export class OwnRedis implements AsyncDisposable {
       "HONE_ERR_IO",
       `the run's own Redis server ended ${this.#inARow} times in a row, the last time ${why}, and is not started again; its log ends with:\n  ${lastLines(this.#log, "\n  ")}`,
       {
-        hint: "Make room for it (memory, and disk for its file in the temporary folder), then go on from the checkpoint with --resume.",
+        hint: "Free memory, and disk space for the server's file in the temporary folder; then continue from the checkpoint with --resume.",
       },
     );
   }
@@ -205,7 +205,7 @@ export class OwnRedis implements AsyncDisposable {
     if (hasEnded(child)) this.#ended(child);
   }
 
-  /** Rejects with HONE_ERR_IO if it exits before it is ready. */
+  /** Rejects with HONE_ERR_IO if the server exits before it is ready. */
   #readiness(child: ChildProcess): Promise<void> {
     return new Promise((resolve, reject) => {
       child.stdout!.on("data", (chunk) => {
@@ -250,6 +250,6 @@ export function endLeftServer(dir: string): void {
     // the process id may have been reused
     if (readlinkSync(`/proc/${pid}/cwd`) === realpathSync(dir)) process.kill(pid, "SIGKILL");
   } catch {
-    // no server was running, or it has ended
+    // no server was running, or the server has ended already
   }
 }

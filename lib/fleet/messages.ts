@@ -10,7 +10,7 @@ import { decodeMessage, encodeMessage, type Message, sectionOf } from "../stream
 /** A request as stored in a stream; numbered by the coordinator, because request ids can recur. */
 export interface NumberedRequest {
   readonly number: number;
-  /** Oldest weight version that may sample its tokens. */
+  /** Oldest weight version that may sample the request's tokens. */
   readonly version: number;
   readonly request: GenerationRequest;
 }
@@ -198,7 +198,7 @@ export interface NumberedJob {
   readonly job: VerificationJob;
 }
 
-/** Outcome of a job, from the host that ran it. */
+/** The end of a verifier job, with its number, as the verifier host reports it. */
 export interface NumberedEnd {
   readonly number: number;
   /** Name of the host: "verifier.1#2". */

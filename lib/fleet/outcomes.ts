@@ -6,7 +6,7 @@ import { routeSections, routesIn } from "../orchestration/records/attempt-sectio
 import { type Lease, sectionOf } from "../streams/index.ts";
 import { type FaultText, read, written } from "./messages.ts";
 
-/** Outcome of a request, from the actor that had it. */
+/** Outcome of a request, as the actor that sampled it reports it. */
 export type Outcome =
   | { readonly number: number; readonly by: Sender; readonly completions: readonly Completion[] }
   | { readonly number: number; readonly by: Sender; readonly fault: FaultText }

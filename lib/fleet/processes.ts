@@ -125,14 +125,14 @@ interface Whereabouts {
   /** Address of the store. */
   readonly url: string;
   readonly store: StreamStore;
-  /** The Redis server, where this fleet started its own. */
+  /** The fleet's own Redis server, if it started one. */
   readonly redis: OwnRedis | undefined;
 }
 
 /** Deletes the run's data from a store that outlives this fleet. */
 async function forget({ store, url, runId }: Whereabouts, say: (line: string) => void): Promise<void> {
   await store.forget().catch(({ message }: Error) => {
-    say(`what the run keeps at ${withoutPassword(url)} as ${runId} stays there: ${message}`);
+    say(`the entries of run ${runId} in the store ${withoutPassword(url)} could not be deleted: ${message}`);
   });
 }
 
@@ -202,7 +202,7 @@ class OwnProcesses implements Processes {
     await Promise.all([...each, ...together]);
   }
 
-  /** Ends a rank that is suspended or hangs, and the others with it. */
+  /** Ends a rank that is suspended or hangs, and with it all other ranks. */
   #watchRanks(): void {
     const { membership } = this.core;
     const watch = new RankWatch(this.#options.settings, (rank) => this.#supervisor.kill("trainer", rank));

@@ -13,7 +13,7 @@ export interface Sending extends Senders {
 
 /** Source of the weights to send. */
 export interface WeightSource extends Sending {
-  /** Changes whenever its weights do, even if their version does not. */
+  /** A number that changes whenever the weights change, even if their version does not. */
   readonly state: number;
 }
 
@@ -28,7 +28,7 @@ export interface Published {
   readonly version: number;
   readonly source: WeightSource;
   readonly state: number;
-  /** Actors that have it. */
+  /** Names of the actors that have this version. */
   readonly members: ReadonlySet<string>;
   /** Members from which a transfer failed: they are not used as senders again. */
   readonly unable: ReadonlySet<string>;
@@ -43,7 +43,7 @@ export class PublishedVersions extends Map<string, Published> {
     this.#members = members;
   }
 
-  /** Version that requests have to wait for; undefined before the first. */
+  /** Weight version with which an engine's requests may be sampled; undefined before the first. */
   version(engine: string): number | undefined {
     return this.get(engine)?.version;
   }

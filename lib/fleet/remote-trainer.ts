@@ -44,7 +44,7 @@ const MOST_FORMATIONS = 5;
 export class TrainerRanks {
   readonly #store: StreamStore;
   readonly #folder: string;
-  /** Log of the current epoch of ranks; undefined before the first. */
+  /** Log of calls to the ranks of the current epoch; undefined before the first epoch. */
   #log: CallLog | undefined;
   #epoch = 0;
   /** Calls that determine a trainer's state, by trainer. */
@@ -116,7 +116,7 @@ export class TrainerRanks {
     this.#log = log;
     this.#formations += 1;
     if (this.#formations > MOST_FORMATIONS) {
-      const message = `the trainer's processes ended ${MOST_FORMATIONS} times without a step`;
+      const message = `the trainer's processes ended ${MOST_FORMATIONS} times without finishing a step`;
       this.fail(new HoneError("HONE_ERR_STATE", message));
       return;
     }
@@ -202,6 +202,6 @@ function remoteTrainer(id: string, ranks: TrainerRanks): TrainerFace {
     publish: () => {
       throw new HoneError("HONE_ERR_USAGE", "publish: the trainer does not live in this process");
     },
-    close: () => calls.close().catch(() => {}), // ranks that are dead hold no resources
+    close: () => calls.close().catch(() => {}), // if all ranks have ended, there is nothing to close
   };
 }

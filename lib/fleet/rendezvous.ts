@@ -10,7 +10,7 @@ const BEAT_MS = SETTINGS.beatMs;
 const REGISTERS = {
   /** Number of the last session. */
   session: "cluster/sitting",
-  /** A lease: the number of the session whose coordinator lives. */
+  /** A lease that holds the number of the session whose coordinator is alive. */
   coordinator: "cluster/coordinator",
   /** Exit code of a session, for every agent. */
   end: (session: number) => `cluster/end/${session}`,
@@ -100,7 +100,7 @@ export class Rendezvous implements AsyncDisposable {
     );
   }
 
-  /** Recipe of the session, which its first agent sets to `own`. @param own undefined: only reads */
+  /** Recipe of the session; the first agent sets it to `own`. @param own undefined: the recipe is only read */
   async recipe(session: number, own: string | undefined): Promise<string | undefined> {
     const { kv } = this.#store;
     if (own !== undefined) await kv.cas(REGISTERS.recipe(session), null, own);
@@ -154,7 +154,7 @@ export class Rendezvous implements AsyncDisposable {
     await this.#store.kv.delete(REGISTERS.launch(launch));
   }
 
-  /** Records for agents of a launch that come late how its coordinator ended. */
+  /** Records how the coordinator of a launch ended, for agents of this launch that start later. */
   async endLaunch(launch: string, code: number): Promise<void> {
     await this.#store.kv.set(REGISTERS.launch(launch), String(code));
   }

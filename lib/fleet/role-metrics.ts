@@ -40,7 +40,7 @@ export async function usableMetricsPlace(text: string): Promise<MetricsPlace> {
     await once(server.listen(place.port, place.host), "listening");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    if (code === "EADDRINUSE") return place; // taken by another process here; this one tries the next ports
+    if (code === "EADDRINUSE") return place; // another process of this machine has the port; this process tries the next ones
     throw new HoneError("HONE_ERR_USAGE", `HONE_METRICS is ${JSON.stringify(text)}: ${message}`, {
       cause,
       hint: "It names an address of this machine and a port that you may listen at: 9400, or 0.0.0.0:9400 for other machines too.",
@@ -116,13 +116,18 @@ export class RoleMetrics implements Disposable {
     const places = typeof restarts === "number" ? { [name]: restarts } : restarts;
     const rate = tokens === undefined ? undefined : this.#perSecond;
     const samples = [
-      ...sample("gauge", "version", "Version of the weights it has.", version),
-      ...sample("gauge", "lag", "Versions that it is behind the one in use.", lag),
-      ...sample("gauge", "tokens_per_second", "Sampled or trained, over the last seconds.", rate),
-      ...sample("counter", "tokens_total", "Sampled or trained since it began.", tokens),
-      ...sample("counter", "judged_total", "Completions judged since it began.", judged),
+      ...sample("gauge", "version", "Version of the weights that the process has.", version),
+      ...sample("gauge", "lag", "Number of versions by which the process is behind the version in use.", lag),
+      ...sample(
+        "gauge",
+        "tokens_per_second",
+        "Tokens sampled or trained per second, over the last seconds.",
+        rate,
+      ),
+      ...sample("counter", "tokens_total", "Tokens sampled or trained since the process began.", tokens),
+      ...sample("counter", "judged_total", "Completions judged since the process began.", judged),
       ...Object.entries(places).flatMap(([place, value]) => {
-        const help = "Processes that were in this place before.";
+        const help = "Number of earlier processes in this place.";
         return sample("counter", "restarts_total", help, value).map((each) => ({
           ...each,
           labels: { place },

@@ -46,7 +46,7 @@ interface RoleParts {
   readonly onFacts: (facts: () => RoleFacts) => void;
 }
 
-// Each role imports what it alone needs when it begins, so that no process loads what another one runs.
+// Each role imports its own modules when it begins, so that no process loads modules that only other roles need.
 
 async function train({ rank, worldSize, epoch, host }: RoleEnvironment, parts: RoleParts): Promise<void> {
   const { connectRanks, openTransport } = await import("./communicator-transport.ts");

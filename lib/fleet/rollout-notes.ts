@@ -81,7 +81,7 @@ export class RolloutNotes {
     return entry && readable(entry);
   }
 
-  /** Reads the notes since the last poll, with their positions. */
+  /** Reads the notes that were written since the last poll, with their positions in the stream. */
   async #look(): Promise<void> {
     for (;;) {
       const entries = await this.#next();
@@ -111,7 +111,7 @@ export class RolloutNotes {
   }
 }
 
-/** The coordinator's side: passes every note on, and trims those of finished requests from the store. */
+/** The coordinator's side: passes on every note, and trims the notes of finished requests from the store. */
 export class FollowedNotes {
   readonly #store: StreamStore;
   readonly #stream: string;

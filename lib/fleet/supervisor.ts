@@ -119,7 +119,7 @@ export class Supervisor implements AsyncDisposable {
     return this.#childAt(role, rank)?.process?.kill(signal) ?? false;
   }
 
-  /** Ends a process without progress, which counts as a failure of its work. False if there is none. */
+  /** Ends a process that makes no progress, which counts as a failure of its work. Returns false if the process does not run. */
   endHung(role: Place["role"], rank: number): boolean {
     const child = this.#childAt(role, rank);
     if (child !== undefined) child.hung = true;
@@ -238,7 +238,7 @@ function signal(children: readonly Child[], which: NodeJS.Signals): void {
 
 /** Tells processes to leave, by message and SIGTERM; SIGCONT lets a stopped process receive it. */
 function tellToLeave(children: readonly Child[]): void {
-  for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // it may exit earlier
+  for (const { process: child } of children) if (child?.connected) child.send("leave", () => {}); // the child may have exited meanwhile
   signal(children, "SIGTERM");
   signal(children, "SIGCONT");
 }

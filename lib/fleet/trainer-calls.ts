@@ -19,7 +19,7 @@ interface CallTraits {
   readonly base?: true;
   /** The call changes nothing and gives the same result on every rank, so only rank 0 runs it. */
   readonly ofFirst?: true;
-  /** The call's reply may follow the replies of later calls, whose version is newer. */
+  /** The call's reply may come after the replies of later calls, which have a newer weight version. */
   readonly beside?: true;
 }
 

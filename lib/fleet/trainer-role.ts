@@ -20,7 +20,7 @@ import {
 } from "./trainer-calls.ts";
 import type { WeightTransport } from "./transport.ts";
 
-/** Calls read at once, since batches may be large; if fewer come, the reader has read all. */
+/** Number of calls read at a time: few, since batches may be large. If fewer come, all calls have been read. */
 const MOST = 2;
 
 export interface TrainerParts {
@@ -35,7 +35,7 @@ export interface TrainerParts {
   readonly group?: CommunicatorFace;
   /** A second communicator of the same ranks, for checkpoints written during training; closed like the first. */
   readonly writers?: CommunicatorFace;
-  /** Machine it runs on. Default: this machine's name. */
+  /** Name of the machine on which the rank runs. Default: this machine's name. */
   readonly host?: string;
   /** Receives the function that reports this rank's facts; called once. */
   readonly onFacts?: (facts: () => RoleFacts) => void;
@@ -70,12 +70,12 @@ function rankWork(calls: { readonly done: number; readonly busy: boolean }): Mem
 class TrainerRank {
   readonly #parts: TrainerParts;
   readonly #trainers = new Map<string, TrainerFace>();
-  /** Trainers whose weights are sharded: no rank has all of them. */
+  /** Ids of the trainers whose weights are sharded, so that no rank has all weights. */
   readonly #divided = new Set<string>();
   readonly #lost = deferred<never>();
   readonly #heartbeat: MemberHeartbeat;
   #calls = { done: 0, busy: false };
-  /** Tokens of the batches it trained with. */
+  /** Tokens of the batches on which this rank has trained. */
   #tokens = 0;
   #hasLeft = false;
 
@@ -211,7 +211,7 @@ class TrainerRank {
     const { sharding } = options;
     if (group === undefined) return options;
     if (sharding === undefined)
-      throw new HoneError("HONE_ERR_USAGE", `${group.size} trainers, but nothing that they shard`, {
+      throw new HoneError("HONE_ERR_USAGE", `${group.size} trainers, but no hardware.sharding`, {
         hint: 'Set for example hardware.sharding: { stage: "optimizer" }.',
       });
     return { ...options, sharding: { ...sharding, communicator: group, ...(writers && { writers }) } };

@@ -159,7 +159,7 @@ export class FolderTransport implements WeightTransport {
     while (this.#written.length > KEPT) await this.#remove(this.#written.shift()!);
   }
 
-  /** Offers the folder from which the weights came, with its writer's hashes; writes nothing. */
+  /** Offers the folder from which this actor read its weights, with the writer's hashes; writes nothing. */
   async relay(plan: TransferPlan, { engine }: EngineSpec): Promise<void> {
     const offer = this.#committed.get(engine);
     if (offer?.version !== plan.version)

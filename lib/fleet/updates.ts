@@ -147,7 +147,7 @@ export class Updates {
     return this.#transfers.answers.isLate(member);
   }
 
-  /** Brings a published version from actors that have it to others. */
+  /** Lets actors that have a published version send it to actors that do not. */
   relay(
     engine: string,
     published: Published,
@@ -244,7 +244,7 @@ export class Transfers {
       return { received, unable, fault: faultOf(own.fault!, own.member) };
     if (sent !== undefined && !isOfTheWay((sent.error as HoneError).code))
       return { received, unable, fault: sent.error };
-    return { received, unable }; // each of them has complete weights, whatever happened to the other groups
+    return { received, unable }; // every member in `received` has complete weights, whatever happened in other groups
   }
 
   /** The sender's error, if any. */
@@ -275,7 +275,7 @@ export class Answers {
   readonly #settings: FleetSettings;
   readonly #closed: AbortSignal;
   readonly #expected = new Map<number, Map<string, Answer>>();
-  /** Actors that did not answer last time; for a while updates do not wait for them. */
+  /** Actors that did not answer the last update, for which updates do not wait for a while. */
   readonly #late = new Map<string, { readonly times: number; readonly untilMs: number }>();
   #heard: (() => void) | undefined;
 

@@ -130,7 +130,10 @@ class VerifierHost {
 
   async #endOf({ payload, deliveries }: Lease): Promise<{ readonly end: JobEnd; readonly members: number }> {
     if (deliveries > MOST_DELIVERIES)
-      return { end: lostJob(`${deliveries - 1} verifier hosts ended with it`), members: 0 };
+      return {
+        end: lostJob(`${deliveries - 1} verifier hosts ended while they judged this completion`),
+        members: 0,
+      };
     let asked: NumberedJob;
     try {
       asked = decodeJob(payload);

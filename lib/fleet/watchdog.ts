@@ -3,7 +3,7 @@ import type { MemberStatus, Membership } from "./membership.ts";
 import { type FleetSettings, memberName } from "./names.ts";
 import type { Supervisor } from "./supervisor.ts";
 
-/** Processors that all ranks together use at least; below that they only wait. */
+/** Least number of processors that ranks which compute use together; below it they only wait. */
 const LEAST_WORK = 0.1;
 /** Windows of `stallMs` over which the work is measured. */
 const WINDOWS = 10;
@@ -19,7 +19,7 @@ export class RankWatch implements Disposable {
   readonly #onLost: (rank: number, why: string) => void;
   readonly #clock: { now(): number } & Partial<Disposable>;
   #epoch = 0;
-  /** Last time each rank was seen, and whether it ever was. */
+  /** For each rank the last time at which it was seen alive, and whether it ever was. */
   #seen: { readonly alive: boolean; readonly at: number }[] = [];
   #progress = { at: 0, done: 0 };
   #window = { at: 0, cpuSeconds: 0 };
@@ -80,7 +80,7 @@ export class RankWatch implements Disposable {
     const { stallMs } = this.#settings;
     if (now - this.#progress.at <= stallMs) return undefined;
     const { index } = ranks.find(({ training }) => training?.busy)!;
-    return { rank: index, why: `no rank got on for ${seconds(stallMs)}` };
+    return { rank: index, why: `no rank made progress for ${seconds(stallMs)}` };
   }
 
   /** True if work was seen in the window that ends now, or if no window ends now. */

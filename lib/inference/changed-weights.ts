@@ -12,7 +12,7 @@ export interface WeightChange {
 
 interface Place extends StoredTensor {
   readonly path: string;
-  /** Position of the tensor's first byte in its file. */
+  /** Offset of the tensor's first byte in its file. */
   readonly at: number;
 }
 

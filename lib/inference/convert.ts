@@ -97,7 +97,7 @@ async function write(source: string, options: WriteOptions, values?: string): Pr
   return { ...report, copied: ["config.json", ...copied], leftOut };
 }
 
-/** Accepts a target that does not exist, an empty folder, or with `force` a model folder: never anything else. */
+/** Throws unless the target does not exist, is an empty folder, or, with `force`, is a model folder. */
 export function checkTarget(
   target: string,
   sources: readonly string[],

@@ -93,7 +93,7 @@ export class CachedModel {
       await mkdir(dirname(path), { recursive: true });
       await rm(path, { force: true });
       await symlink(relative(dirname(path), blob), path).catch(async (cause: NodeJS.ErrnoException) => {
-        if (cause.code === "EEXIST") return; // another process created it
+        if (cause.code === "EEXIST") return; // another process has created the entry
         await copyFile(blob, path); // a file system without symbolic links
       });
     });

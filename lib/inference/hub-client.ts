@@ -191,7 +191,7 @@ export class HubClient {
   #listed({ path, size, oid, lfs }: ListedEntry): HubFile {
     const hex = lfs?.oid ?? oid ?? "";
     const digest: HubDigest = { algorithm: lfs ? "sha256" : "git-sha1", hex };
-    // checked, since it becomes a file name
+    // the digest is checked, since it becomes a file name
     if (!(lfs ? /^[0-9a-f]{64}$/ : /^[0-9a-f]{40}$/).test(hex))
       throw this.#strange(`checksum ${JSON.stringify(hex)} of ${path}`);
     return { path, size: lfs?.size ?? size, digest };
@@ -249,7 +249,8 @@ function nextStep(status: number, code: string, endpoint: string, hasToken: bool
     return hasToken
       ? "There is no such model, or HF_TOKEN is not valid for it."
       : "There is no such model, or it is private or gated: set HF_TOKEN to a token that may read it.";
-  if (status === 404) return "There is no such model there (nor a folder of that name here).";
+  if (status === 404)
+    return "The Hub has no model of that name, and there is no folder of that name on this machine.";
   if (status === 429) return "The Hub limits requests: wait a few minutes, or set HF_TOKEN.";
   return "The Hub reported an internal error; run the same command again: downloaded files are kept.";
 }

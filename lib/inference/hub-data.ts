@@ -19,9 +19,9 @@ export interface DatasetName {
 
 export interface HubDataset {
   readonly repo: string;
-  /** 40 hexadecimal digits: what the revision stood for. */
+  /** Commit to which the revision pointed, 40 hexadecimal digits. */
   readonly commit: string;
-  /** Paths of the files here, in order. */
+  /** Paths of the files on this machine, in order. */
   readonly files: readonly string[];
 }
 

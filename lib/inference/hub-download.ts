@@ -9,7 +9,7 @@ export interface DownloadTarget {
   readonly file: HubFile;
   /** Path of the complete file, which appears once its checksum has been verified. */
   readonly path: string;
-  /** Called from time to time with the number of downloaded bytes; may return to 0. */
+  /** Called from time to time with the number of bytes downloaded so far, which is 0 again if the download starts over. */
   readonly onBytes: (bytes: number) => void;
 }
 
@@ -149,8 +149,8 @@ function brokenOff(
 }
 
 function wrongChecksum({ url, file: { digest } }: DownloadTarget): HoneError {
-  const message = `${url}: what arrived does not have the ${digest.algorithm} ${digest.hex}, twice; nothing was kept`;
+  const message = `${url}: the downloaded file does not have the ${digest.algorithm} ${digest.hex}, also in a second try; it was deleted`;
   return new HoneError("HONE_ERR_FORMAT", message, {
-    hint: "Something between here and the Hub alters files: a proxy, or a broken mirror (HF_ENDPOINT).",
+    hint: "Something between this machine and the Hub alters files: a proxy, or a broken mirror (HF_ENDPOINT).",
   });
 }

@@ -9,7 +9,7 @@ import { HubClient, type HubCommit, type HubFile, hubPackage } from "./hub-clien
 import { newHash } from "./partial-file.ts";
 
 export interface PushOptions extends Pick<ResolveOptions, "env" | "signal" | "retryDelaysMs"> {
-  /** Branch, which is made if it is not there. Default "main". */
+  /** Branch to push to, which is created if it does not exist. Default "main". */
   readonly revision?: string;
   /** Creates a private repository; refuses an existing public one. */
   readonly isPrivate?: boolean;
@@ -243,13 +243,13 @@ function nextStep(status: number, url: string, { repo, revision, endpoint }: Pla
   if (!url.startsWith(endpoint))
     return "The storage did not take a file. Run the same command again: files that it has are not sent again.";
   if (status === 401)
-    return `HF_TOKEN is not valid there: make one with write permission at ${endpoint}/settings/tokens.`;
+    return `HF_TOKEN is not valid at this Hub: make a token with write permission at ${endpoint}/settings/tokens.`;
   if (status === 403)
     return `HF_TOKEN may not write to ${repo}: it needs write permission, and you a role that may write in ${repo.split("/")[0]}.`;
   if (status === 404)
     return `There is no ${repo}, or HF_TOKEN may not see it; check the name and the branch ${revision}.`;
   if (status === 409 || status === 412)
-    return `${repo}@${revision} has changed meanwhile, or is being made: run the same command again, which looks anew.`;
+    return `${repo}@${revision} has changed meanwhile, or is being created: run the same command again.`;
   if (status === 429) return "The Hub limits requests: wait a few minutes, and run the same command again.";
   if (status >= 500)
     return "The Hub reported an internal error; run the same command again: files already uploaded are not sent again.";

@@ -17,7 +17,7 @@ export interface DownloadProgress {
 }
 
 export interface ResolveOptions {
-  /** Makes no request; the cache must be complete. Default: HF_HUB_OFFLINE. */
+  /** Sends no request, so that the cache must be complete. Default: whether HF_HUB_OFFLINE is set. */
   readonly offline?: boolean;
   /** False for uses that read no weights. Default true. */
   readonly withWeights?: boolean;

@@ -15,7 +15,7 @@ export interface LoadedModel extends AsyncDisposable {
   readonly maxPositions: number;
   readonly weights: Trainer;
   readonly device: DeviceName;
-  /** Types in which an engine must store and multiply them. */
+  /** Types in which an engine must store and multiply the weights. */
   readonly types: WeightTypes;
 }
 

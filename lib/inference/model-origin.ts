@@ -59,7 +59,7 @@ export function checkOrigin(
   const began = recorded === undefined ? `with ${none}` : `from ${recorded.folder}`;
   throw new HoneError(
     "HONE_ERR_CONFIG",
-    `${field}: ${dir} began ${began}; now it is ${found?.folder ?? none}, and ${changed.join(", ")} differ`,
+    `${field}: the run in ${dir} began ${began}; now the field gives ${found?.folder ?? none}, and ${changed.join(", ")} differ`,
     { hint: "Give the folder that the run began with, or start another run (--dir).", details: { changed } },
   );
 }

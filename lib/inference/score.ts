@@ -5,7 +5,7 @@ import type { TrainerFace } from "../native/index.ts";
 export interface SequenceScore {
   /** [n - 1]: log p(ids[i + 1] | ids[0 .. i]), of the logits divided by the temperature. */
   readonly logprobs: Float32Array;
-  /** [n]: entropy of the distribution that follows ids[0 .. i]; [n - 1] where the sequence fills the context. */
+  /** [n] entropies: entry i is that of the distribution after ids[0 .. i]; [n - 1] if the sequence fills the context. */
   readonly entropy: Float32Array;
 }
 

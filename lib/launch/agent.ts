@@ -31,7 +31,7 @@ export interface AgentOptions {
   readonly launcherEnv: Pick<LauncherEnv, "nodeRank" | "nodes" | "launch">;
   /** Processes of this node. */
   readonly placements: readonly Placement[];
-  /** Processes of a node that joins after the start, instead of placements; it leaves when it is told to. */
+  /** For a node that joins a running run: the processes to start, instead of placements. It leaves on SIGTERM. */
   readonly joins?: Joining;
   readonly runId: string;
   /** Redis server that every node reaches. */
@@ -78,7 +78,7 @@ export async function runAgent(options: AgentOptions): Promise<number> {
   });
   const [code, own] = await Promise.all([
     ended.then(async (each) => {
-      await rendezvous.end(each).catch(() => {}); // errors are ignored: other nodes notice by themselves that this one is gone
+      await rendezvous.end(each).catch(() => {}); // errors are ignored, since other nodes notice without a message that this node is gone
       return each;
     }),
     follow(options, rendezvous, gone.signal),
@@ -245,7 +245,7 @@ async function takePart(
   const onFailure = (error: unknown) => {
     const why = `node ${node}: ${(error as Error).message}`;
     say(why);
-    if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run goes on without this node
+    if (joins !== undefined) return gaveUp.resolve(PROCESS_EXIT.restart); // the run continues without this node
     void rendezvous.fail(session, why).catch(() => {}); // if not, the coordinator notices the silence
   };
   await using _ = await NodeRoles.open({

@@ -8,6 +8,6 @@ export interface LauncherRank {
   readonly localSize: number;
   readonly nodeRank: number;
   readonly nodes: number;
-  /** Number of restarts by the launcher; a hint, because a node may be replaced without a count. */
+  /** Number of restarts that the launcher reports. It may be too low, because a node can be replaced without being counted. */
   readonly restarts: number;
 }

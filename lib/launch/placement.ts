@@ -34,7 +34,7 @@ export function placeProcesses({ actors, trainers, verifiers = 0 }: Roles, nodes
       `${actors} actors, ${trainers} trainers and ${verifiers} verifier hosts are fewer than ${nodes} nodes`,
       { hint: "Ask for fewer nodes, or for more processes: hardware.processes counts those of all nodes." },
     );
-  // merges both roles evenly into one list and cuts it into equal parts
+  // merges trainers and actors evenly into one list and cuts this list into equal parts
   const line = [...placements("trainer", trainers), ...placements("actor", actors)].sort(
     (a, b) => a.rank / a.worldSize - b.rank / b.worldSize,
   );

@@ -3,7 +3,7 @@ import { PROCESS_EXIT } from "../fleet/environment.ts";
 import { command, expectName, type Job, type JobFile, ownStore, quoted } from "./job.ts";
 
 export interface SlurmOptions {
-  /** In Slurm's format: "24:00:00". */
+  /** Time limit of the job in Slurm's format, such as "24:00:00". */
   readonly time?: string;
   readonly partition?: string;
   readonly account?: string;

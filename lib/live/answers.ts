@@ -5,7 +5,7 @@ import { verifiers } from "./answers/verifiers.ts";
 import { guideRows } from "./guide.ts";
 import type { Answer } from "./question.ts";
 
-/** Loads an answer's module at its first request: most runs have a page, but few of these questions are asked. */
+/** Loads an answer's module at its first request, since a page asks few of these questions. */
 const later =
   (load: () => Promise<Answer>): Answer =>
   async (question) =>

@@ -10,7 +10,7 @@ export const MOST_REPEATED = 500;
 export interface FoundSteps {
   /** New rows, at most MOST_REPEATED + 1: the last of these shows that there are too many to repeat. */
   readonly rows: readonly Row[];
-  /** The log was replaced: earlier steps no longer hold. */
+  /** True if the log was replaced, so that steps found earlier are no longer valid. */
   readonly replaced: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface StepLog {
   readonly damaged: number;
   /** Position in the log: the file that is read, and the number of bytes read so far. */
   readonly at: { readonly id: string; readonly end: number };
-  /** Reads what is new. Throws HONE_ERR_IO. */
+  /** Reads the lines that were appended since the last call. Throws HONE_ERR_IO. */
   look(): FoundSteps;
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ROLLOUT_FILE, RUN_FILES } from "../metrics/index.ts";
 import type { RecordedRange } from "./wire.ts";
 
-/** Number of files whose size is read; the others are assumed to have the mean size. */
+/** Number of files whose size is read; all other files are assumed to have the mean size. */
 const MEASURED = 50;
 
 /** Recorded rollouts in a run folder; reads the folder again only if it has changed. */

@@ -15,7 +15,7 @@ import type { ReportSamples, SamplesAnswer, ShownSample } from "./wire.ts";
 
 /** Parts of a run that completions of each domain are taken from, by its steps. */
 const PARTS = 3;
-/** Samples of each order that a domain has in a part. */
+/** Number of samples per sort order, domain and part of the run. */
 const EACH = 2;
 const TAKEN_BY = ["best", "worst", "longest"] as const;
 const EXCERPT_CHARS = 160;

@@ -143,8 +143,8 @@ export class LiveServer implements AsyncDisposable {
     if (name === "events") return this.#listen(url, request, response);
     if (name === "control") return sendJson(await this.#control(request, question), request, response);
     const answer = Object.hasOwn(ANSWERS, name) ? ANSWERS[name] : undefined;
-    if (answer === undefined) throw new Refusal(404, "there is no such answer");
-    if (request.method !== "GET") throw new Refusal(405, "only to be read");
+    if (answer === undefined) throw new Refusal(404, "no such address below /api");
+    if (request.method !== "GET") throw new Refusal(405, "only GET is allowed here");
     sendJson(await answer(question), request, response);
   }
 
@@ -157,7 +157,7 @@ export class LiveServer implements AsyncDisposable {
   async #control(request: IncomingMessage, question: Question): Promise<unknown> {
     // Pages of other origins cannot set this header without a CORS preflight request.
     if (request.method !== "POST" || request.headers["x-hone-token"] === undefined)
-      throw new Refusal(405, "only by POST, with the token in its header");
+      throw new Refusal(405, "controls need POST, with the token in the header");
     if (!isOwnOrigin(request.headers.origin, request.headers.host)) throw new Refusal(403, "another origin");
     const body = JSON.parse(await bodyOf(request)) as { action?: unknown } | null;
     return requestControl(runOf(question), body?.action, `page at ${request.socket.remoteAddress ?? "?"}`);

@@ -12,7 +12,7 @@ import type { StaticReport } from "./wire.ts";
 /** Limit for all answers: a page's 2 MB, less its fixed parts. */
 const MOST_ANSWER_CHARS = 400_000;
 
-/** Requests whose answers a static report contains, as the page sends them. A panel that needs another adds a row. */
+/** Requests whose answers a static report contains, as the page sends them. A panel that needs another request adds it here. */
 const QUESTIONS: readonly string[] = [
   ...["all", "gained", "lost", "wrong"].map(
     (kind) => `before-after?run=0&kind=${kind}&domain=&at=&offset=0&limit=5&chars=1500`,

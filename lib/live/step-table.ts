@@ -28,7 +28,7 @@ const finite = (value: number | undefined): number | null =>
 /** One row of the log. */
 export interface Row {
   readonly record: StepRecord;
-  /** Bytes of the log up to the end of its line. */
+  /** Bytes of the log up to the end of the step's line. */
   readonly end: number;
 }
 

@@ -32,7 +32,7 @@ const domainsOf = (named: readonly string[], metrics: readonly string[]): readon
 export interface Found extends FoundSteps {
   /** True if name, state, marks or metrics have changed. */
   readonly changed: boolean;
-  /** Set if it was written since the last look. */
+  /** The run's line.json, if it was written since the last look. */
   readonly status: PipelineStatus | undefined;
 }
 
@@ -72,7 +72,7 @@ export class WatchedRun {
     return `${id}.${end}`;
   }
 
-  /** Reads what is new. Throws HONE_ERR_IO. */
+  /** Reads what the run has written since the last call. Throws HONE_ERR_IO. */
   look(): Found {
     const steps = this.#log.look();
     this.#marks.look();

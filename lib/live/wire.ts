@@ -74,11 +74,11 @@ export interface RunInfo {
   readonly state: RunState;
   readonly startedAt: string;
   readonly seeds: Readonly<Record<string, number | string>>;
-  /** Number of steps in its log, and in the recipe, if that is known. */
+  /** Number of steps in the run's log, and in its recipe if that is known. */
   readonly rows: number;
   readonly steps?: number | undefined;
   readonly domains: readonly string[];
-  /** Every metric that any of its steps has. */
+  /** Names of all metrics that any step of the run has. */
   readonly names: readonly string[];
   readonly marks: readonly Mark[];
   readonly status?: PipelineStatus | undefined;
@@ -86,9 +86,9 @@ export interface RunInfo {
   readonly summary: boolean;
   /** True if the run keeps its completions (verdicts.jsonl). */
   readonly journal: boolean;
-  /** Steps whose rollouts are in its folder, and their bytes; absent if there are none. */
+  /** Steps whose rollouts are in the run's folder, and their bytes; absent if there are none. */
   readonly recorded?: RecordedRange | undefined;
-  /** Lines of its log that could not be read. */
+  /** Number of lines of the run's log that could not be read. */
   readonly damaged: number;
 }
 
@@ -144,7 +144,7 @@ export interface ShownSummary extends RunSummary {
 
 /** `/api/comparison?run=0&run=1`: runs compared with the first of them. */
 export interface ComparisonAnswer extends ComparedRuns {
-  /** Number of the recipes' fields that differ; `recipe` has the first of them. */
+  /** Number of fields in which the recipes differ; `recipe` has the first of these fields. */
   readonly fields: number;
 }
 
@@ -195,7 +195,7 @@ export interface StaticReport {
   readonly series: SeriesAnswer;
   /** Answers by question. */
   readonly answers: Readonly<Record<string, unknown>>;
-  /** Absent where the run has judged no completion. */
+  /** Samples for a static report; absent if the run has judged no completion. */
   readonly samples?: ReportSamples;
 }
 

@@ -17,7 +17,7 @@ export interface BatchLayout {
   readonly referenceLogprobs?: Float32Array | undefined;
   /** [S], one per sequence. */
   readonly advantages: Float32Array;
-  /** [T], where tokens have their own. */
+  /** [T] advantages of tokens, if tokens have advantages of their own. */
   readonly tokenAdvantages?: Float32Array | undefined;
   /** [T], results of `objective.tokens`; absent without it. */
   readonly tokenWeights?: Float32Array | undefined;
@@ -116,12 +116,12 @@ export interface UpdateFacts {
 /** Seconds of this step on the run's clock, from the end of the previous step to the end of this one. */
 export interface StepTiming {
   readonly total: number;
-  /** Trainer idle for lack of groups, from the moment it asked for them. */
+  /** Time in which the trainer waits for groups, from the moment when it asks for them. */
   readonly waiting: number;
   readonly checkpointing?: number | undefined;
   /** Checkpoint times: how long training waited for one, how long writing one took in the background. */
   readonly checkpoint?: { readonly pause?: number; readonly write?: number };
-  /** Writing events of the step before, gathering the facts of its metrics, hooks. */
+  /** Time for writing events of the previous step, gathering the facts of its metrics, and hooks. */
   readonly logging?: number | undefined;
   /** Metrics and sinks of the previous step, processed during this one: part of no other entry, nor of the total. */
   readonly recording?: number | undefined;
@@ -216,7 +216,7 @@ export interface EvaluationFacts {
   readonly step: number;
   /** Held-out mean over the domains, in [0, 1]. */
   readonly score: number;
-  /** Wall seconds, beside training. */
+  /** Wall time of the evaluation in seconds; training continued meanwhile. */
   readonly seconds: number;
   /** Generated tokens. */
   readonly tokens: number;
@@ -259,7 +259,7 @@ export interface StepFacts {
   readonly mixture: MixtureFacts;
   /** Keyed by the verifier's registry name. */
   readonly verifiers: Readonly<Record<string, VerifierFacts>>;
-  /** Threads that verify; absent when unknown. */
+  /** Number of workers that verify; absent if unknown. */
   readonly verifierWorkers?: number | undefined;
   /** Items waiting between two stages at the end of the step, keyed by the later stage. */
   readonly queues: Readonly<Record<string, number>>;

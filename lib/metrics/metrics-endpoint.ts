@@ -29,7 +29,7 @@ export interface MetricsEndpointOptions {
  * process alive.
  */
 export class MetricsEndpoint {
-  /** Undefined if it cannot listen. */
+  /** Address at which metrics are served; undefined if the endpoint cannot listen. */
   readonly address: Promise<string | undefined>;
   readonly #server: Server;
   readonly #text: () => string;

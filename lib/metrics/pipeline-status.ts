@@ -17,7 +17,7 @@ export interface ControlRequest {
 
 /** A request and its outcome. */
 export interface ControlOutcome extends ControlRequest {
-  /** Steps done when it was taken. */
+  /** Number of steps that were done when this status was taken. */
   readonly step: number;
   readonly state: "taken" | "done" | "failed";
   readonly error?: string | undefined;
@@ -63,7 +63,7 @@ export interface ProcessEnd {
 export interface ProcessStatus {
   /** "run", "actor.1", "trainer.0", "verifier.3". */
   readonly name: string;
-  /** Absent while its slot is empty. */
+  /** Process id; absent while no process fills the slot. */
   readonly pid?: number | undefined;
   /** "silent": running without a heartbeat; "starting": before its first heartbeat; "gone": no process fills its place. */
   readonly state: "alive" | "starting" | "silent" | "gone";

@@ -65,7 +65,7 @@ export class RunDigest implements Iterable<Stretch> {
     return this.#pieces.length;
   }
 
-  /** The record of the last step alone. */
+  /** The record of the last step, not a mean. */
   get last(): StepRecord | undefined {
     const top = this.#pieces.at(-1);
     const line = top?.covers === undefined ? top : [...this.#lines(top.covers)].at(-1);

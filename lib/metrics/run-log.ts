@@ -107,7 +107,7 @@ export function parseRecord(line: string, place: () => string): StepRecord {
   const where = place();
   throw new HoneError("HONE_ERR_FORMAT", `${where}: not a step record: ${line.slice(0, 80)}`, {
     details: { where },
-    hint: "Delete the line to go on without that step's metrics.",
+    hint: "Delete the line to continue without that step's metrics.",
   });
 }
 

@@ -25,9 +25,9 @@ export interface Sink {
 const HINTS: Readonly<Record<string, string>> = {
   ENOTDIR: "A part of that path is a file where a folder belongs: move it away, or name another folder.",
   EISDIR: "That is a folder where a file belongs: move it away, or name another one.",
-  EMFILE: "This process has as many files open as it may: raise the limit first (ulimit -n 1024).",
+  EMFILE: "This process may open no more files: raise the limit (ulimit -n 1024).",
   ELOOP: "It is a symbolic link, and a run folder's files are written in the folder alone: remove the link.",
-  ENOSPC: "The disk is full: make room, then go on from the last checkpoint.",
+  ENOSPC: "The disk is full: free space, then continue from the last checkpoint (--resume).",
 };
 
 /** Runs file work; what it throws becomes HONE_ERR_IO naming the path. */

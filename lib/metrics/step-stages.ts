@@ -10,7 +10,7 @@ type Part = "before" | "training" | "rest";
 interface Stage {
   readonly name: string;
   readonly part: Part;
-  /** Undefined if this step did not measure it. */
+  /** Seconds of the stage in a step; undefined if the step did not measure them. */
   readonly seconds: (facts: Pick<StepFacts, "timing" | "update">) => number | undefined;
 }
 

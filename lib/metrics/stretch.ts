@@ -6,7 +6,7 @@ export interface Stretch extends StepRecord {
   readonly first: number;
   /** Number of steps. */
   readonly steps: number;
-  /** Number of steps that have a metric, where not all do. */
+  /** For a metric that some steps of the stretch lack, the number of steps that have it. */
   readonly counts?: Readonly<Record<string, number>> | undefined;
 }
 

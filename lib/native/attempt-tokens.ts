@@ -93,7 +93,7 @@ function joinedPair(a: AttemptTokens, b: AttemptTokens): AttemptTokens {
   };
 }
 
-/** The first `length` tokens; a truncated attempt continues. */
+/** Returns the first `length` tokens, marked as an attempt that continues. */
 export function firstTokens(all: AttemptTokens, length: number): AttemptTokens {
   if (length >= all.tokens.length) return all;
   return {

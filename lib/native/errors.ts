@@ -12,7 +12,7 @@ export function fromNative(cause: unknown): Error {
   return new HoneError(code as ErrorCode, cause.message, { cause });
 }
 
-/** Runs a synchronous native call and rethrows its error, typed, from here. */
+/** Runs a synchronous native call and rethrows its error as a typed HoneError. */
 export function translated<T>(call: () => T): T {
   try {
     return call();

@@ -242,7 +242,7 @@ export interface ShardingOptions {
   readonly exact?: boolean;
   /** Number of neighbouring ranks that share each micro-batch, which then has that many times packedTokens (docs/how-to/cluster.md). Default: 1. */
   readonly sequence?: number;
-  /** The rank of this trainer in a connected group; close it after the trainer. Default: a group of one. */
+  /** Communicator of the group of ranks to which this trainer belongs; close it after the trainer. Default: a group of one. */
   readonly communicator?: CommunicatorFace;
   /** A second connection of the same ranks, for checkpoints written during training: `stage` needs it. Close it after the trainer. */
   readonly writers?: CommunicatorFace;
@@ -334,7 +334,7 @@ export interface StepReport extends RouteCounts {
   readonly packSeconds: number;
   /** Time from the call until the trainer's thread started it. */
   readonly startSeconds: number;
-  /** Time of handing the weights to `publishTo`; 0 without it. */
+  /** Time for handing the weights to the engine `publishTo`; 0 without one. */
   readonly publishSeconds: number;
   /** [T] log-probs under the weights before the step, 0 where masked out. */
   readonly logprobs: Float32Array;

@@ -123,7 +123,7 @@ function grown<A extends { set(source: ArrayLike<number>): void }>(from: ArrayLi
 interface Running {
   readonly sink: CompletionSink;
   readonly attempts: (AttemptBuffer | undefined)[];
-  /** The sink gets an attempt's tokens each time it has this many new ones; infinite for never. */
+  /** The sink gets an attempt's tokens each time the attempt has this many new ones; infinity: never. */
   readonly every: number;
   /** Last tokens of ended attempts, for the next call of `record`. */
   readonly ended: AttemptTokens[];

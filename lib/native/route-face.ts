@@ -24,7 +24,7 @@ export interface BatchRoutes {
 
 /** Part of a step's report, for the trainer that reports. */
 export interface RouteCounts {
-  /** Choices of experts, one per row and layer, that the batch's routes made; of these, where the router chose others. */
+  /** Number of recorded choices of experts, one per row and layer; and of those where the router would have chosen others. */
   readonly givenRoutes: number;
   readonly replacedRoutes: number;
 }

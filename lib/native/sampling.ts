@@ -1,11 +1,11 @@
 export interface SamplingOptions {
-  /** At least 0; 0 samples greedily. */
+  /** Sampling temperature, at least 0; 0 samples greedily. */
   readonly temperature: number;
-  /** 0 turns it off. */
+  /** Number of the most likely tokens that are kept; 0 keeps all. */
   readonly topK?: number;
-  /** In (0, 1]. */
+  /** Nucleus sampling: the probability mass that is kept, in (0, 1]. */
   readonly topP?: number;
-  /** In [0, 1). */
+  /** Least probability relative to the most likely token, in [0, 1). */
   readonly minP?: number;
   /** Draws only ids below this. Default: all ids of the model. */
   readonly vocabulary?: number;

@@ -3,7 +3,7 @@ import { ConfigError } from "../errors.ts";
 import { CHANGES, type Change, FEWEST_PAGES, PAGES } from "./changes.ts";
 import { fits, type Measured, mostOf } from "./measured.ts";
 
-/** A set of changes, each of which is needed. */
+/** A set of changes that makes a recipe fit; without any one of them it would not. */
 export interface Proposal {
   readonly changes: readonly (Pick<Change, "name" | "cost"> & { readonly assignments: readonly string[] })[];
   /** Bytes that the fullest device then needs. */
@@ -13,7 +13,7 @@ export interface Proposal {
 }
 
 export interface Advice {
-  /** At most three ways to fit, cheapest first; none if no combination suffices. */
+  /** At most three proposals that make the recipe fit, cheapest first; empty if no combination of changes suffices. */
   readonly proposals: readonly Proposal[];
   /** The combination of changes that needs the least memory. */
   readonly least: Proposal;
@@ -51,7 +51,7 @@ export function advise(recipe: Recipe, measure: Measure): Advice {
 
 const has = (set: number, i: number) => ((set >> i) & 1) === 1;
 
-/** True if `set` includes the effect of `smaller`; the minimum of pages implies fewer pages. */
+/** True if the changes of `set` include those of `smaller` (the least number of pages includes "fewer pages"). */
 function holds(set: number, smaller: number): boolean {
   const all = has(set, FEWEST_PAGES) ? set | (1 << PAGES) : set;
   return (all & smaller) === smaller;

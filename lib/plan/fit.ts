@@ -40,7 +40,7 @@ export function expectFit(plan: MemoryPlan): void {
 export function choiceText({ chosen }: Pick<MemoryPlan, "chosen">): string | undefined {
   if (chosen === undefined) return undefined;
   const made = chosen.changes.flatMap(({ assignments }) => assignments).join(" and ");
-  return `${made} (slower; no number of the run changes); without, it needs ${inUnits(chosen.without.needs)} of ${inUnits(chosen.without.has)}`;
+  return `${made} (slower; no number of the run changes); without this it needs ${inUnits(chosen.without.needs)} of ${inUnits(chosen.without.has)}`;
 }
 
 /** The assignments of a proposal, as a command line takes them. */

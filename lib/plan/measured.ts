@@ -15,7 +15,7 @@ export interface RolePlan {
   readonly keyValueTokens: { readonly asked: number; readonly fit?: number };
 }
 
-/** A plan without what could be done about it. */
+/** A memory plan without advice on how to make the recipe fit. */
 export interface Measured {
   readonly network: Network;
   /** "CPU", or the GPU as the recipe or its driver calls it. */
@@ -27,7 +27,7 @@ export interface Measured {
   readonly together?: { readonly nodes: number; readonly total: number };
   /** Memory of a GPU's trainer on its host. Empty for a plan of the CPU. */
   readonly hostRows: readonly MemoryRow[];
-  /** Bytes of that host; left out for a GPU that is not this machine's. */
+  /** Memory of the GPU's host in bytes; absent if the GPU is not in this machine. */
   readonly hostCapacity?: number;
 }
 

@@ -31,7 +31,7 @@ export interface MemoryPlan extends Measured {
   readonly chosen?: Pick<Choice, "changes" | "recipe"> & {
     readonly without: { readonly needs: number; readonly has: number };
   };
-  /** Changes that would make it fit; absent if it fits. */
+  /** Changes that would make the recipe fit; absent if it fits. */
   readonly advice?: Advice;
   /** Activations that `hardware.recompute` does without, or would: bytes on each device that trains. */
   readonly recomputeSaves: number;
@@ -90,7 +90,7 @@ export const placedOn = (recipe: Recipe, model: PlannedModel, machine: Machine):
 
 const CPU = "CPU";
 
-/** The plan alone, without proposals. */
+/** The memory plan without proposals. */
 export function measureMemory(
   recipe: Recipe,
   model: PlannedModel,

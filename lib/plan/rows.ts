@@ -5,7 +5,7 @@ import { type Sizes, scorerBytes } from "./buffers.ts";
 export interface MemoryRow {
   readonly name: string;
   readonly bytes: number;
-  /** Recipe field that would reduce it. */
+  /** Field of the recipe that would reduce this memory. */
   readonly change?: string;
 }
 
@@ -26,7 +26,7 @@ export function cpuRows(recipe: Recipe, sizes: Sizes): MemoryRow[] {
     ...cpuTrainer(recipe, sizes),
     {
       name: "weights, engine",
-      // The engine and the trainer share what no adapter changes.
+      // With adapters the engine and the trainer share embedding and head, which no adapter changes.
       bytes: sizes.snapshot - (recipe.lora ? sizes.ends : 0),
       change: storage,
     },

@@ -13,7 +13,7 @@ type Instruction =
   | { readonly op: "match" };
 
 const MAX_INSTRUCTIONS = 2000;
-/** Instructions visited for one text; only a hostile pattern and text need more. */
+/** Most instructions that are executed for one text; only a hostile pattern with a hostile text needs more. */
 const MAX_STEPS = 20_000_000;
 
 /**

@@ -21,7 +21,7 @@ export interface FigureMark {
   readonly hue: number;
   readonly x: number;
   readonly y: number;
-  /** Half the length of a bar; 0 draws none. */
+  /** Half the length of the error bar; 0 draws no bar. */
   readonly xError: number;
   readonly yError: number;
 }

@@ -25,7 +25,7 @@ export interface FrameState {
   readonly total: number;
   /** Time since the phase began. Seconds. */
   readonly elapsedSeconds: number;
-  /** A few words about the phase's state, such as "loss 0.412". */
+  /** A few words about the current phase, such as "loss 0.412". */
   readonly note: string;
   /** True if the phase has ended, done or stopped: no time remains then. */
   readonly isOver?: boolean;
@@ -155,7 +155,7 @@ function healthLines(m: Metrics, columns: number, style: Style): string[] {
       ["lag-0 mismatch", maybe(m["mismatch/lag0/max"], (v) => (v === 0 ? "0 exactly" : v.toExponential(1)))],
     ],
     [
-      // 0 in a step whose groups were all generated before it began
+      // absent or 0 in a step whose groups were all generated before the step began
       ["generated", m["speed/generated"] ? `${short(m["speed/generated"])} tok/s` : undefined],
       ["trained", maybe(m["speed/trained"], (v) => `${short(v)} tok/s`)],
       ["engine batch", maybe(m["engine/occupancy"], (v) => percent(v, 0))],

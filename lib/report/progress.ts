@@ -17,7 +17,7 @@ export interface ProgressOptions {
 }
 
 const REDRAW_MS = 100;
-/** Time between two lines where nothing is redrawn. */
+/** Time between two lines of progress if the output is not a terminal. Milliseconds. */
 const LINE_MS = 2000;
 const HISTORY = 2000;
 
@@ -101,7 +101,7 @@ export class Progress {
     this.#draw(false);
   }
 
-  /** Leaves the last frame (or says how long the phase took) and moves on. */
+  /** Ends the phase: leaves its last frame on the terminal, or prints how long the phase took. */
   endPhase(): void {
     const { name, startedMs } = this.#phase;
     if (name === "") return;

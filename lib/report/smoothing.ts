@@ -3,7 +3,7 @@ export function smoothingWindow(steps: number): number {
   return steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1);
 }
 
-/** Centred mean over `window` entries, shorter at the ends; null entries do not count; null where all are. */
+/** Centred mean over `window` entries, fewer at the ends. Null entries do not count; the mean of null entries alone is null. */
 export function movingMean(values: readonly (number | null)[], window: number): (number | null)[] {
   const reach = Math.floor(window / 2);
   return values.map((_, i) => {

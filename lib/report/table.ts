@@ -3,7 +3,7 @@ import { fallenDomains, headlineSetting, meanChange } from "./held-out-change.ts
 import type { EvaluationTable, Imperfections, RunSummary, Score } from "./summary.ts";
 import { textTable } from "./text-table.ts";
 
-/** Longest line of prose; longer ones read badly. */
+/** Most columns of a line of prose; longer lines are hard to read. */
 const WIDEST_TEXT = 98;
 
 /**
@@ -96,20 +96,20 @@ export function honestyNotes(summary: RunSummary): string[] {
   notes.push(...unclear, ...fallen(summary.before[hot], summary.after[hot]));
   if (demonstrations !== undefined && unclear.length === 0) {
     notes.push(
-      `The warm start learnt from deliberately imperfect demonstrations: ${imperfection(demonstrations)}. Part of the gain is reinforcement learning taking that noise out again.`,
+      `The warm start learnt from deliberately imperfect demonstrations: ${imperfection(demonstrations)}. Part of the gain is that reinforcement learning removes this noise again.`,
     );
     const cool = summary.before.findIndex((table) => table.temperature < 1);
     if (gains[cool] !== undefined && gains[hot] !== undefined) {
       const free = 100 * (summary.before[cool]!.mean.score - summary.before[hot]!.mean.score);
       notes.push(
-        `Cooler sampling alone (${settingName(summary.before[cool]!)}), without training, is worth ${signed(free, 1, "")} points. Measured there, where most of that noise is gone on both sides, the gain is ${signed(gains[cool], 1, "")} points; at T=1 it is ${signed(gains[hot], 1, "")}. The difference, ${signed(gains[hot] - gains[cool], 1, "")} points, estimates the part of the gain that is noise removed.`,
+        `A lower temperature alone (${settingName(summary.before[cool]!)}), without training, gains ${signed(free, 1, "")} points. At this temperature, where most of the noise is gone before and after training, the gain of training is ${signed(gains[cool], 1, "")} points; at T=1 it is ${signed(gains[hot], 1, "")}. The difference, ${signed(gains[hot] - gains[cool], 1, "")} points, estimates the part of the gain that is removal of noise.`,
       );
     }
   }
   notes.push(...atLimit(summary.after[hot] ?? summary.before[hot]));
   notes.push(...defaultsLeft(summary));
   if (summary.before.length > 0)
-    notes.push("± is one standard error. Prompts are held out by hash and fresh to the policy.");
+    notes.push("± is one standard error. Prompts are held out by hash: the policy was not trained on them.");
   return notes;
 }
 
@@ -141,7 +141,7 @@ function atLimit(table: EvaluationTable | undefined): string[] {
   if (table === undefined || table.mean.truncation <= MOST_CUT) return [];
   const { truncation, n } = table.mean;
   return [
-    `${percent(truncation, 0)} of ${n} answers end at rollouts.maxOutputTokens: no fault where a right answer is as long as that; elsewhere the limit is too low.`,
+    `${percent(truncation, 0)} of ${n} answers end at rollouts.maxOutputTokens. This is expected if right answers have exactly that length; otherwise the limit is too low.`,
   ];
 }
 

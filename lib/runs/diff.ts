@@ -44,7 +44,7 @@ export interface ResultDifference {
 
 export interface FieldDifference {
   readonly path: string;
-  /** JSON texts; several where a side's runs differ among themselves. */
+  /** Values of the field as JSON texts; several if the runs of this side differ. */
   readonly a: readonly string[];
   readonly b: readonly string[];
 }
@@ -121,7 +121,7 @@ function trainingResults(sides: Sides, steps: CommonSteps): ResultDifference[] {
 async function runsOf(dir: string): Promise<RunFacts[]> {
   const folders = runFolders(dir);
   if (folders.length === 0)
-    throw new HoneError("HONE_ERR_USAGE", `${dir} is no run folder, and no folder in it is one`, {
+    throw new HoneError("HONE_ERR_USAGE", `${dir} is not a run folder and contains none`, {
       hint: "hone runs lists the runs of a folder.",
     });
   return Promise.all(folders.map(readRun));

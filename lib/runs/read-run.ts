@@ -4,12 +4,12 @@ import { fileWork, RUN_FILES, RunDigest, readRunManifest } from "../metrics/inde
 import { type EvaluationTable, type RunSummary, readSummary } from "../report/index.ts";
 import { isLocked } from "../shared/files/folder-lock.ts";
 
-/** Bytes that are read from the end of the event log; only lines of groups may be longer. */
+/** Number of bytes read from the end of the event log; only lines of groups can be longer than this. */
 const TAIL_BYTES = 65_536;
 /** "killed": the process ended by an error or a signal before it could record an end. */
 export type RunState = "running" | "finished" | "stopped" | "failed" | "killed";
 
-/** What a run folder tells about its run. */
+/** Facts about a run that can be read from its folder. */
 export interface RunFacts {
   readonly dir: string;
   readonly name: string;

@@ -28,7 +28,7 @@ export interface BeforeAfterProblem {
    * both times.
    */
   readonly change: Exclude<ChangeKind, "all"> | "same";
-  /** Number of attempts that solved it, and (`judged`) of judged ones. */
+  /** Number of attempts that solved the problem before and after training; `judged` has the numbers of judged attempts. */
   readonly solved: readonly [before: number, after: number];
   readonly judged: readonly [before: number, after: number];
   readonly question: string;

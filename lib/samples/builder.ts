@@ -67,7 +67,7 @@ export class IndexBuilder {
     return true;
   }
 
-  /** Adds a completion's row; one that was sampled again is in the journal again, but keeps its row. */
+  /** Adds a row for a completion. A completion that was sampled a second time occurs twice in the journal, but keeps its first row. */
   #completion({ completion, of, finish, text }: Of<"text">, place: Place): boolean {
     const key = keyOf(completion);
     const ofKey = keyOf(of);

@@ -28,7 +28,7 @@ export interface SampleFilter {
   readonly versions?: Range | undefined;
   /** Cut by the token budget. */
   readonly truncated?: boolean | undefined;
-  /** Not solved, and longer than nine tenths of its domain's completions. */
+  /** Only completions that are not solved and longer than nine tenths of their domain's completions. */
   readonly wrongButLong?: boolean | undefined;
   /**
    * Samples of a problem's last group up to this step, and of its latest group, if at least half solved the

@@ -46,10 +46,10 @@ export class IndexFile {
   #segments = 0;
   /** Extent of the tables at the last save. */
   #saved = { counts: countsOf(this.tables), names: 0, end: 0 };
-  /** True if the file has unknown bytes at its end. */
+  /** True if the file ends with bytes that are not a complete segment. */
   #torn = false;
 
-  /** @param path read if it is there, unless `fresh`. */
+  /** @param path of the index, which is read if it exists and `fresh` is false */
   constructor(path: string, { fresh = false } = {}) {
     this.#path = path;
     if (!fresh) withFile(path, "r", (fd) => this.#read(fd));

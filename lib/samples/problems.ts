@@ -8,11 +8,11 @@ import { FINISHES, STATUSES } from "./tables.ts";
 /** Statistics of one problem in a run. */
 export interface ProblemStatistics {
   readonly domain: string;
-  /** Id of its first draw. */
+  /** Id of the problem's first draw. */
   readonly problem: number;
   readonly family: string;
   readonly level: number;
-  /** Number of its groups that steps took. */
+  /** Number of the problem's groups that steps took. */
   readonly groups: number;
   readonly judged: number;
   readonly unscored: number;
@@ -49,7 +49,7 @@ export interface Taking {
   readonly meanTokens: number;
   /** Mean over judged samples; absent without judged samples. */
   readonly meanReward?: number;
-  /** Rows of its samples. */
+  /** Rows of the problem's samples. */
   readonly rows: readonly number[];
 }
 

@@ -11,7 +11,7 @@ export interface SampleGroup {
   readonly group: number;
   readonly domain: string;
   readonly problem: number;
-  /** The first sixty characters of its question; absent in journals without questions. */
+  /** The first sixty characters of the group's question; absent in journals without questions. */
   readonly begins?: string;
   readonly members: number;
   readonly judged: number;

@@ -105,7 +105,7 @@ export class SampleIndex {
     for await (const lines of journal.lines(from)) {
       for (const { line, at, size } of lines)
         if (!this.#builder.add(line, { at, size }))
-          throw journal.damaged(at, "a line that speaks of what has not come before it");
+          throw journal.damaged(at, "a line that refers to a problem or completion that no earlier line has");
       const last = lines.at(-1)!;
       const end = last.at + last.size + 1;
       this.#file.covered = { end, tail: (await journal.tail(end))! };

@@ -27,15 +27,15 @@ export interface Sample {
   /** Number of characters of the completion, and of its thought if one is marked. */
   readonly chars: number;
   readonly thoughtChars?: number;
-  /** Weight versions that sampled its first and its last token. */
+  /** Weight versions that sampled the first and the last token. */
   readonly versions: readonly [number, number];
-  /** Absent where it was not scored. */
+  /** Score of the verdict; absent if the completion was not scored. */
   readonly score?: number;
   readonly reward?: number;
   readonly penaltyScale?: number;
   readonly penalty?: number;
   readonly advantage?: number;
-  /** Reason why its group was not trained on. */
+  /** Reason why the sample's group was not trained on; absent if it was. */
   readonly dropped?: DropReason | "unknown";
   /** Truncated, and left out of the loss. */
   readonly masked?: true;

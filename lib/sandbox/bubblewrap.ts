@@ -72,7 +72,7 @@ export const CONFINED: readonly string[] = [
   ["--size", String(TMP_BYTES), "--tmpfs", "/tmp", "--chdir", "/tmp"],
 ].flat();
 
-/** Programs run as this user outside as well, where root starts us. */
+/** If root starts Hone, programs run as this user outside the sandbox too. */
 export const outsideUser = (): number | undefined => (process.getuid?.() === 0 ? NOBODY : undefined);
 
 /** The containment of the pump and the zygote; a program's process confines itself further (zygote-script.ts). */

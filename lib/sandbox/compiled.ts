@@ -6,7 +6,7 @@ import { HoneError } from "../errors.ts";
 import { CPP_FLAGS, type CppProgram, compileCpp } from "./cpp-compiler.ts";
 import { cppCompiler } from "./find-compiler.ts";
 
-/** Number of binaries that are kept in memory; others are read again from the folder. */
+/** Number of compiled checkers that are kept in memory; others are read again from the folder. */
 const MOST_KEPT = 64;
 
 const kept = new Map<string, Promise<Buffer>>();

@@ -130,7 +130,7 @@ export interface Traces {
 /** True if a process's report shows that the sandbox works: every fault from then on is the program's. */
 export const wasReached = (report: Buffer): boolean => report[0] === "R".charCodeAt(0);
 
-/** The run that these traces show; undefined when the program was never reached, which is our fault. */
+/** How the program ended, by the traces of its process; undefined if the program never started, which is Hone's fault. */
 export function readTraces({
   report,
   stdout,

@@ -42,7 +42,7 @@ export interface SandboxProgram {
  */
 export interface Sandbox {
   readonly name: string;
-  /** Initialises the sandbox, so that the first run does not pay for it. Rejects as run does. */
+  /** Initialises the sandbox, so that the first run does not have to. Rejects with the errors of `run`. */
   start(): Promise<void>;
   /** Rejects with HONE_ERR_VERIFIER only when the sandbox itself cannot work. */
   run(

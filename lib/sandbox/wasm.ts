@@ -49,7 +49,7 @@ export class WasmSandbox implements Sandbox {
     try {
       return runOn(engine, expression, inputs, limits);
     } catch (cause) {
-      this.#engine = undefined; // the runtime is discarded, because its heap is in an unknown state
+      this.#engine = undefined; // the runtime is discarded, because its heap may be damaged
       return failed("crash", cause instanceof Error ? cause.message : String(cause));
     }
   }

@@ -9,7 +9,7 @@ import { HOST_PROC_FD } from "./zygote-script.ts";
 export interface ZygotePlan {
   readonly command: string;
   readonly args: readonly string[];
-  /** Runs as this user and group; requires root. */
+  /** User and group as which programs run; only root may set this. */
   readonly user?: number;
 }
 
@@ -75,7 +75,7 @@ export class Zygote {
     this.#hold(false);
   }
 
-  /** True if it can run programs, as far as is known. */
+  /** True if the zygote can still run programs, as far as is known. */
   get isAlive(): boolean {
     return this.#lost === undefined;
   }

@@ -23,15 +23,15 @@ export class Attempt {
   readonly order: number;
   /** Number of tokens that the answer will have. */
   readonly length: number;
-  /** Number of its tokens, while it is not running. */
+  /** Number of the attempt's tokens; only valid while it is not running. */
   done = 0;
-  /** While it runs: the engine's step in which it ends. */
+  /** While the attempt runs: number of the engine's step in which it ends. */
   endStep = 0;
-  /** Version of the weights that sampled its first token. */
+  /** Version of the weights that sampled the attempt's first token. */
   firstVersion = -1;
-  /** Sum over its tokens of the versions that sampled them. */
+  /** Sum over the attempt's tokens of the weight versions that sampled them. */
   versions = 0;
-  /** Time in seconds at which it was complete; -1 before. */
+  /** Time in seconds at which the attempt was complete; -1 before. */
   endedAt = -1;
 
   constructor(group: SubmittedGroup, number: number) {
@@ -50,7 +50,7 @@ export class Attempt {
     progress.context += this.group.outcome.promptTokens + this.done;
   }
 
-  /** Gives its slot back. */
+  /** Gives the attempt's slot back. */
   leave(progress: DecodeProgress): void {
     this.done = this.doneBy(progress);
     this.versions += progress.versions;

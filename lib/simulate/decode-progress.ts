@@ -21,7 +21,7 @@ export class DecodeProgress {
   /** B running sequences, and C tokens of keys and values in the cache. */
   batch = 0;
   context = 0;
-  /** Sum over steps of the weight version they sampled with. */
+  /** Sum over steps of the weight version that was used for sampling. */
   versions = 0;
   version = 0;
   /** Tokens sampled: the sum of B over steps. */

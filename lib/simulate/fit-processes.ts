@@ -73,9 +73,9 @@ function expectFit({ dir, recipe, records }: FleetLog): void {
   if (actors === 1 && trainers === 1 && recipe.training.schedule === "sync" && counted) return;
   throw new HoneError(
     "HONE_ERR_DATA",
-    `${dir}: it cannot be fitted; a fit of several processes needs a run with training.schedule sync, one actor, one trainer and the metric speed/processors`,
+    `${dir}: this run cannot be fitted: a fit of several processes needs a run with training.schedule sync, one actor, one trainer and the metric speed/processors`,
     {
-      hint: "Make one: --set training.schedule=sync --set hardware.processes.actors=1 --set hardware.processes.trainers=1",
+      hint: "Make such a run: --set training.schedule=sync --set hardware.processes.actors=1 --set hardware.processes.trainers=1",
     },
   );
 }

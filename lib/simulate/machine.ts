@@ -26,11 +26,11 @@ export const machineSchema = z.strictObject({
   /** Devices that generate, each with an engine, and devices that train; one that does both counts as both. */
   actors: z.int().positive(),
   trainers: z.int().positive(),
-  /** Number of GPUs; 0 for a machine without any. */
+  /** Number of GPUs of the machine, which may be 0. */
   gpus: z.int().min(0),
   actor: z.strictObject({
     maxRunning: z.int().positive(),
-    /** Tokens of keys and values that it holds. */
+    /** Number of tokens whose keys and values the engine can hold. */
     keyValueTokens: positive(),
     /** Seconds of a step of generation: fixed + perSequence B + perContextToken C (docs/how-to/simulate.md). */
     decode: z.strictObject({
@@ -61,7 +61,7 @@ export const machineSchema = z.strictObject({
      */
     update: z.strictObject({ bytes: z.number().min(0), seconds: seconds() }).optional(),
   }),
-  /** One machine whose cores engines and trainer share; without it each has its own. */
+  /** Cores of one machine that engines and trainer share; without this field each of them has a machine of its own. */
   shared: z
     .strictObject({
       cores: positive(),

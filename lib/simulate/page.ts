@@ -41,7 +41,7 @@ export function sweepFigures(axis: Axis, swept: readonly SweptVariant[]): Figure
       ? [
           {
             title: "GPU-hours",
-            note: "All GPUs, whatever they do.",
+            note: "Hours of all GPUs, those that wait included.",
             x,
             y: { label: "GPU-hours" },
             lines: [along("GPU-hours", 1, (run) => run.gpuHours)],

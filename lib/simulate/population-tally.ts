@@ -18,7 +18,7 @@ export class PopulationTally {
     this.#present += count;
   }
 
-  /** @param seconds that each of them stayed */
+  /** @param seconds for which each of the leaving members stayed */
   go(count: number, seconds: number): void {
     this.#pass();
     this.#present -= count;

@@ -67,7 +67,7 @@ function around(list: readonly RecordedGroupFacts[], step: number): [from: numbe
   return to > from ? [from, to] : from < list.length ? [from, from + 1] : [list.length - 1, list.length];
 }
 
-/** Position of the first group of this step or a later one: they are in order of steps. */
+/** Index of the first group of this step or of a later one; the list is in order of steps. */
 function firstFrom(list: readonly RecordedGroupFacts[], step: number): number {
   let [low, high] = [0, list.length];
   while (low < high) {

@@ -4,7 +4,7 @@ import type { Attempt, SubmittedGroup } from "./attempt.ts";
 
 const NO_FLOATS = new Float32Array(0);
 const NO_VERSIONS = new Uint32Array(0);
-/** Longer than any simulated answer; the operating system allocates pages only when touched, and none is. */
+/** An array longer than any simulated answer. It takes no memory, since its pages are never touched. */
 const ZEROS = new ArrayBuffer(4 * 2 ** 22);
 const JUDGED: ScoredVerdict = { status: "correct", score: 1, reason: "simulated" };
 

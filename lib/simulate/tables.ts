@@ -47,7 +47,7 @@ export function runText(name: string, machine: Machine, run: SimulatedRun): stri
   ].join("\n");
 }
 
-/** What a run's update takes, and the first deadline of an actor's part in it. */
+/** Size and seconds of an update of the actors' weights, and the time limit of an actor's part in the first one. */
 function updateRow({ actor, trainer: { update } }: Machine): string[][] {
   if (update === undefined) return [];
   const within = new UpdateRate().withinMs(LEAST_UPDATE_MS, update.bytes) / 1000;

@@ -1,4 +1,4 @@
-/** 64 bits of numbers in their order, bit by bit: for telling equal runs from different ones. */
+/** A 64-bit hash of a sequence of numbers, by which equal simulations can be told from different ones. */
 export class TraceHash {
   readonly #number = new Float64Array(1);
   readonly #words = new Uint32Array(this.#number.buffer);

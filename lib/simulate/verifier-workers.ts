@@ -18,7 +18,7 @@ export class VerifierWorkers {
     this.#free = new Array<number>(workers).fill(0);
   }
 
-  /** Resolves when all of them have a verdict. @param seconds that each occupies a worker */
+  /** Resolves when all answers have a verdict. @param seconds for which each answer occupies a worker */
   judge(seconds: readonly number[]): Promise<Verdict[]> {
     const now = this.#timeline.seconds;
     let last = now;

@@ -19,7 +19,7 @@ export function checkName(what: string, name: string): void {
 export function checkKey(what: string, key: string): void {
   const isText = typeof key === "string" && key.length > 0 && key.length <= LONGEST_KEY;
   if (!isText || /[\p{Surrogate}\0]/u.test(key))
-    refuse(what, key, `1 to ${LONGEST_KEY} characters, no half surrogate pair, no NUL`);
+    refuse(what, key, `1 to ${LONGEST_KEY} characters, without lone surrogates and NUL`);
 }
 
 export function checkText(what: string, text: string): void {

@@ -153,7 +153,7 @@ export class DriverStore implements StreamStore {
   abandon(why: HoneError): void {
     this.#calls.abandon(why);
     this.#waiter.close(why);
-    this.close().catch(() => {}); // `why` tells more than an error of closing
+    this.close().catch(() => {}); // an error of closing is ignored, because `why` says more
   }
 
   readonly [Symbol.asyncDispose] = () => this.close();

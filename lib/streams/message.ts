@@ -34,7 +34,7 @@ export type Section = SectionOf<SectionType>;
 export interface Message {
   /** Kind by which its reader decodes it. */
   readonly kind: string;
-  /** Numbers are finite; integers are safe ones. Undefined fields are omitted. */
+  /** Numbers are finite; integers are at most 2^53 - 1 in magnitude. Undefined fields are omitted. */
   readonly header: { readonly [key: string]: JsonValue };
   readonly sections: { readonly [name: string]: Section };
 }

@@ -8,7 +8,7 @@ import { extractAnswer } from "../domains/response-format.ts";
 
 const LONGEST = 1000;
 
-/** Differences of notation alone: space, sizes of brackets, dollars, thousands, kinds of fractions. */
+/** Characters that only change the notation of an answer: space, sizes of brackets, dollars, thousands, kinds of fractions. */
 const NOISE = /\s+|\\[,;:! ]|\\(?:left|right|displaystyle)(?![a-z])|\$|(?<=\d),(?=\d{3}(?!\d))/g;
 
 /** The content of the last `\boxed{}` after the thought. */

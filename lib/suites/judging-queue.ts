@@ -26,7 +26,7 @@ export const isJudged = (completion: KeptCompletion | undefined, verifier: strin
   completion.verdict.status !== "unscored" &&
   completion.version === versionOf(verifier);
 
-/** Has every completion judged once, in the order of arrival, and writes the verdicts down. */
+/** Lets every completion be judged once, in the order of arrival, and writes the verdicts to the record. */
 export class JudgingQueue {
   /** Called after verdicts have been written. */
   onJudged: () => void = () => {};
@@ -41,7 +41,7 @@ export class JudgingQueue {
   readonly #running = new Set<Promise<void>>();
   /** Completions to send next, by verifier: the pool sends each verifier's in messages of their own. */
   readonly #next = new Map<string, Waiting[]>();
-  /** Judged and not yet written down. */
+  /** Verdicts that are not written to the record yet. */
   #judged: RecordLine[] = [];
   #waiting = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -218,7 +218,7 @@ const WHAT_A_SUITE_IS =
   "A suite is a default export { name, path, read(row), verify or verifier }; see docs/how-to/write-a-suite.md.";
 const USE: ModuleUse = { what: "suite", code: "HONE_ERR_DATA", hint: WHAT_A_SUITE_IS };
 
-/** Throws HONE_ERR_DATA where the module cannot be imported or is no suite. */
+/** Throws HONE_ERR_DATA if the module cannot be imported or its default export is not a suite. */
 async function openModule(file: string, options: OpenSuiteOptions): Promise<Suite> {
   const url = pathToFileURL(file).href;
   const parsed = moduleSchema.safeParse((await importUserModule(url, USE))["default"]);

@@ -10,7 +10,7 @@ export interface Both<T> {
 /** Problems that the first model solves about equally often, with both models' results. */
 export interface SolveRateBin {
   readonly suite: string;
-  /** Solve rates of the first model, fractions: from ... up to, the last bin with its upper end. */
+  /** Bin of the first model's solve rates, as fractions: [from, to), for the last bin [from, to]. */
   readonly from: number;
   readonly to: number;
   readonly problems: number;

@@ -25,7 +25,7 @@ const CURVES: readonly CurvePlan[] = [
   {
     metric: "reward/mean",
     title: "Reward",
-    note: "What trains: the score with the length penalty.",
+    note: "The reward that is trained on: score plus length penalty.",
     smooth: true,
   },
   { metric: "length/mean", title: "Length", note: "Generated tokens of a rollout.", smooth: true },
@@ -35,7 +35,13 @@ const CURVES: readonly CurvePlan[] = [
     note: "Of the sampling distribution, nats per token.",
     smooth: true,
   },
-  { metric: "groups/kept", title: "Groups kept", note: "Left to train on.", percent: true, smooth: true },
+  {
+    metric: "groups/kept",
+    title: "Groups kept",
+    note: "Share of groups that the filter keeps for training.",
+    percent: true,
+    smooth: true,
+  },
   {
     metric: "clip/sequences",
     title: "Clip fraction",

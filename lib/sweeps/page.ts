@@ -36,7 +36,7 @@ function unfinished(jobs: readonly JobEntry[]): Html | undefined {
   );
   const list = failed.length === 0 ? undefined : html`<div class="card items">${items}</div>`;
   return html`<h2>Not finished</h2>${list}
-${open === 0 ? undefined : html`<p class="notes">${open} ${open === 1 ? "run is" : "runs are"} not in the numbers below: the same command goes on with them.</p>`}`;
+${open === 0 ? undefined : html`<p class="notes">${open} ${open === 1 ? "run is" : "runs are"} not in the numbers below: repeat the command to continue them.</p>`}`;
 }
 
 function sectionOf({ title, text, tables, figures }: Section): Html {

@@ -86,7 +86,7 @@ function judge({ code, by, fault }: Exit, done: boolean, aborted: boolean, log: 
 }
 
 const logPath = (dir: string, { id }: Job): string => join(dir, `${id}.log`);
-/** Stored beside the run: `hone run` reads it as any recipe. */
+/** Path of a job's recipe file, beside its run folder. `hone run` reads this file like any recipe. */
 const recipePath = (dir: string, { id }: Job): string => join(dir, `${id}.recipe.mjs`);
 
 function openLog(dir: string, job: Job): number {

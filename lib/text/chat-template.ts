@@ -15,7 +15,7 @@ export interface RenderOptions {
   readonly addGenerationPrompt?: boolean;
   /** The current time for strftime_now. Default now. */
   readonly clock?: Date | undefined;
-  /** Further variables of the template, such as {enable_thinking: false}. They win over the others. */
+  /** Further variables of the template, such as {enable_thinking: false}. They take precedence over all others. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
 

@@ -13,7 +13,7 @@ export interface EncodeOptions {
    * Use "spell" for untrusted text. Default "parse".
    */
   readonly specials?: "parse" | "spell";
-  /** Add what the tokenizer adds around a text by default (often bos). Default false. */
+  /** Add the special tokens that the tokenizer adds around a text by default (often bos). Default false. */
   readonly addSpecial?: boolean;
 }
 

@@ -59,7 +59,7 @@ function labelOf({ text, place }: Step, { first, last, known }: Around): Categor
 }
 
 const CONCLUDES = /^(?:so|thus|therefore|hence|and|right|yes|okay|ok|great)\b/i;
-/** Most words of a conclusion that has no room for more than what it repeats. */
+/** A conclusion of at most this many words can only repeat what was said. */
 const SHORT = 12;
 /** Required share of repeated longer words for a step without new numbers to count as a repetition. */
 const SAME_WORDS = 0.7;

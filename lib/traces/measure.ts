@@ -199,7 +199,7 @@ function resampled(problems: readonly Sums[], sides: number): number[][] {
   );
 }
 
-/** Draws in which a side had no data do not count. */
+/** Bootstrap draws in which one side had no data do not count. */
 function intervalOf(values: readonly number[]): Interval | undefined {
   const known = Float64Array.from(values.filter(Number.isFinite)).sort();
   if (known.length < 2) return undefined;

@@ -139,7 +139,7 @@ export class ModelReader implements Reader, Disposable {
     throw new HoneError(
       "HONE_ERR_ENDPOINT",
       `${this.#server.url} gave no answer to ${this.#lostInARow} requests in a row; the last: ${outage}`,
-      { hint: "What was answered is kept: start the same command again when the server is up." },
+      { hint: "The answers so far are kept: repeat the command when the server is up." },
     );
   }
 }

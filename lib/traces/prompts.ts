@@ -32,7 +32,7 @@ export interface LabelRequest {
   readonly order: readonly Category[];
 }
 
-/** Asks what each step does. */
+/** Prompt that asks for the category of each step. */
 export function labelPrompt({ question, before, steps, order }: LabelRequest): string {
   const categories = order.map((category) => `- "${category}": ${DEFINITIONS[category]}.`).join("\n");
   const earlier =

@@ -58,9 +58,9 @@ export function countsTable({ sides }: TraceMeasures): PlainTable {
   };
 }
 
-/** A table with what it shows. */
+/** A table and its caption. */
 export interface CaptionedTable {
-  /** Base name of its files. */
+  /** Base name of the table's files. */
   readonly name: string;
   readonly caption: string;
   readonly table: PlainTable;

@@ -160,16 +160,16 @@ export class Delivery implements Sink {
     this.#spool.failed();
     if (error.refused === true) {
       if (batch.entries.length === 1) {
-        this.#say(`refuses an entry, which is set aside: ${error.message}`);
+        this.#say(`refuses an entry, which is set aside in its .refused.jsonl file: ${error.message}`);
         this.#spool.refused(batch, error.message);
       }
-      // sent one by one, entries show which of them is refused
+      // entries are then sent one by one, which shows which of them the server refuses
       this.#portionSize = 1;
       return true;
     }
     if (this.#failuresInARow === 0)
       this.#say(
-        `does not take its steps (${why(error)}); they are kept in ${this.#spool.path} and sent later`,
+        `does not accept entries (${why(error)}); they are kept in ${this.#spool.path} and sent later`,
       );
     this.#failuresInARow += 1;
     this.#pause(error.retryAfterMs ?? pauseAfter(this.#failuresInARow, this.#options));

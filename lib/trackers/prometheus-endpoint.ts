@@ -17,7 +17,7 @@ export class PrometheusEndpoint implements Sink {
     this.#endpoint = new MetricsEndpoint({ ...options, text: () => this.#text });
   }
 
-  /** Undefined if it cannot listen. */
+  /** Address at which metrics are served; undefined if the endpoint cannot listen. */
   get address(): Promise<string | undefined> {
     return this.#endpoint.address;
   }

@@ -11,7 +11,7 @@ const MOST_BYTES_AT_ONCE = 1 << 20;
 export interface Delivered {
   /** Entries that the tracker accepted. */
   readonly sent: number;
-  /** Entries that it refused permanently, kept in `<tracker>.refused.jsonl`. */
+  /** Number of entries that the tracker refused permanently; they are kept in `<tracker>.refused.jsonl`. */
   readonly refused: number;
   /** Attempts that failed. */
   readonly failures: number;

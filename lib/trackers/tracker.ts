@@ -30,7 +30,7 @@ export interface TrackedRollout {
   readonly verdict: { readonly status: string; readonly score: number; readonly reason: string };
   readonly reward: number;
   readonly advantage: number;
-  /** Reason why its group was not trained on. */
+  /** Reason why the rollout's group was not trained on; absent if it was. */
   readonly dropped?: string | undefined;
 }
 
@@ -90,7 +90,7 @@ export const MOST_AT_ONCE = 50;
 /** Why a tracker did not accept its entries. */
 export class NotTaken extends Error {
   override readonly name = "NotTaken";
-  /** True if it will never accept them. */
+  /** True if the tracker will never accept the entries. */
   readonly refused: boolean;
   readonly retryAfterMs: number | undefined;
 

@@ -363,7 +363,7 @@ test("no GPU and no such shape are said before anything starts", async () => {
   });
   await expect(benchModels(core, { ...options, shapes: ["tiny", "9b"] })).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: "there is no shape 9b; known: 0.6b, 4b, 8b, tiny",
+    message: "--shape has 9b, which is not a known shape; known: 0.6b, 4b, 8b, tiny",
   });
   expect(core.trainers).toEqual([]);
 });

@@ -80,10 +80,10 @@ test.each(longest ? ["apriel-15b", "single-gpu"] : ["single-gpu"])(
       findings.stages.flatMap((s) => (s.instead ? [[s.name, s.instead]] : [])),
     );
     expect(instead["model"]).toMatch(
-      /is not here; its known sizes, random weights and a tokenizer of bytes instead$/,
+      /is not on this machine; its published sizes, random weights and a tokenizer of bytes are used instead$/,
     );
     expect(instead["math"]).toBe(
-      "data/open-reasoner-zero is not here; sample rows in the same shape instead",
+      "data/open-reasoner-zero is not on this machine; sample rows in the same shape are used instead",
     );
     for (const { questions, report } of Object.values(findings.domains)) {
       expect(questions).toHaveLength(3);
@@ -162,7 +162,7 @@ describe("a model of the Hub that no table knows", () => {
     const first = await checkRecipe(recipe);
     expect(told(first)).toEqual([
       ["recipe", true, undefined],
-      ["model", true, "of org/tiny the weights are not here; random ones instead"],
+      ["model", true, "the weights of org/tiny are not on this machine; random weights are used instead"],
       ["math", true, undefined],
       ["one step", true, undefined],
       ["memory", true, undefined],

@@ -41,7 +41,7 @@ test(
     );
     expect([status, stdout]).toEqual([3, expect.stringMatching(/^✗ run /m)]);
     const text = stdout.replace(/\s+/g, " ");
-    expect(text).toContain("planned as 4 processes on 2 nodes; what runs it: hone launch slurm, kubernetes");
+    expect(text).toContain("planned as 4 processes on 2 nodes; start it with hone launch slurm, kubernetes");
     expect(stdout.match(/^✗ /gm)).toHaveLength(1);
   },
   patient(60_000),

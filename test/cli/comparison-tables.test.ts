@@ -104,7 +104,7 @@ test("problems and suites that are on one side only are told, whatever the forma
     alone: ["other"],
   } as unknown as Parameters<typeof notesOf>[0];
   expect(notesOf(comparison)).toEqual([
-    "part: of the problems, 76 are answered in old alone and 2 in new\\x1b[31m alone",
-    "other: no problem of it is answered in both",
+    "part: 76 problems are answered in old only and 2 in new\\x1b[31m only",
+    "other: no problem of this suite is answered in both evaluations",
   ]);
 });

@@ -51,10 +51,15 @@ test("anchors and merge keys: a value of one's own comes first, and no two place
 });
 
 test.each([
-  ["a tab as indentation", "a:\n\tb: 1", "line 2, column 1", /Tabs.*indented by spaces/],
-  ["a key twice", "a: 1\nb:\n  c: 1\n  c: 2", "line 4, column 3", /unique.*lost/],
+  ["a tab as indentation", "a:\n\tb: 1", "line 2, column 1", /Tabs.*indent YAML with spaces/],
+  ["a key twice", "a: 1\nb:\n  c: 1\n  c: 2", "line 4, column 3", /unique: give the key once/],
   ["two documents", "a: 1\n---\nb: 2", "line 2, column 1", /one document/],
-  ["a tag that makes something", "a: 1\nb: !!js/function 'x'", "line 2, column 4", /belongs in a module/],
+  [
+    "a tag that makes something",
+    "a: 1\nb: !!js/function 'x'",
+    "line 2, column 4",
+    /put the function into a module/,
+  ],
   ["YAML 1.1 by its own word", "%YAML 1.1\n---\na: yes", "line 1, column 1", /YAML 1\.1; .*1\.2/],
   [
     "octal as YAML 1.1 writes it",

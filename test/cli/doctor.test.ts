@@ -28,8 +28,8 @@ test("one block of aligned lines, with what was found or why not", () => {
     "cpu         Some CPU, 2 cores, 8 GiB",
     "sandbox     bubblewrap (bubblewrap 0.8.0, python 3.11.2)",
     "core        1.2.3, kernels avx2, 2 threads",
-    "bf16        no instruction multiplies it: products are in f32 unless",
-    "            model.arithmetic says bf16, which is slower here",
+    "bf16        this processor has no instruction for bf16 products: they are in f32",
+    "            unless model.arithmetic is bf16, which is slower here",
     "cuda        not compiled in",
     "driver      none",
     "gpus        none: nvcc was not found",
@@ -49,7 +49,7 @@ test("where bf16 is multiplied by an instruction, that it is the default", () =>
     gloo: { version: null, reason: null },
   };
   expect(diagnosisText({ ...FACTS, native }, 200)).toContain(
-    "bf16      multiplied by an instruction: the default where weights are stored as bf16",
+    "bf16      this processor multiplies bf16 by an instruction, which is the default if weights are stored as bf16",
   );
 });
 
@@ -59,10 +59,10 @@ test("the core's file, with why it is the one that is used", () => {
       .split("\n")
       .at(-1);
   expect(told("build/Release/hone.node")).toBe(
-    "file      build/Release/hone.node: built here, and preferred to a prebuilt one",
+    "file      build/Release/hone.node: built on this machine, and preferred to the package's prebuilt core",
   );
   expect(told("prebuilds/linux-x64/hone-rl.glibc.node")).toMatch(
-    /prebuilt for CPUs, and none is built here; npx hone build --cuda/,
+    /prebuilt core for CPUs, since none was built on this machine; npx hone build --cuda/,
   );
 });
 

@@ -66,7 +66,7 @@ test("a folder without weights is tried with random ones, and says so", async ()
   writeModelFiles(folder.path);
   await using rehearsal = await rehearse(recipeOf({ model: { folder: folder.path } }));
   expect(rehearsal.missing.get("model")).toBe(
-    `of ${folder.path} the weights are not here; random ones instead`,
+    `the weights of ${folder.path} are not on this machine; random weights are used instead`,
   );
   expect(rehearsal.required.has("model")).toBe(true);
 });

@@ -115,7 +115,7 @@ test("the way from verdict to gradient", () => {
     "verdict: correct, score 1 (as \\x1b[2Jwanted), ended by eos",
   ]);
   expect(Object.fromEntries(rows)).toMatchObject({
-    "R, worth of the verdict": ["1"],
+    "R, reward of the verdict": ["1"],
     "P, length penalty": ["-0.50000 (30 tokens, L 40, ramp from 20)"],
     "λ, its scale": ["0.50000 (correct)"],
     "mean ± deviation": ["0.37500 ± 0.25000"],
@@ -184,10 +184,12 @@ test("a custom objective is named with its place, and with what it does not say"
       PLAIN,
     );
   expect(textOf({ loss: 0.5 })).toMatch(/^objective +custom, \.\/loss\.ts#mine$/m);
-  expect(textOf({ loss: 0.5 })).toMatch(/^custom: bounds, .* are known to its own code alone\.$/m);
+  expect(textOf({ loss: 0.5 })).toMatch(
+    /^custom objective: only its own code knows its bounds, .* of a sequence\.$/m,
+  );
   expect(textOf({ loss: 0.5 })).toMatch(/^loss of the sequence +0\.50000$/m);
   const without = textOf({});
-  expect(without).toMatch(/ alone; it gave one loss for several sequences\.$/m);
+  expect(without).toMatch(/ of a sequence; it gave one loss for several sequences\.$/m);
   expect(without).not.toMatch(/^(?:clip |tokens clipped|sequence weight|loss of the sequence)/m);
   expect(without).toMatch(/^sequence ratio +1\.2500$/m);
 });

@@ -121,7 +121,7 @@ test("a run that went on from a model is written as that model", async () => {
   expect(card).toMatch(/^---\nbase_model: "org\/base"\nlicense: apache-2.0\n/);
   expect(card).toContain("step-000005, objective gspo, learning rate 0.00025");
   expect(card).toContain("| math | 1 | `procedural/math` |");
-  expect(card).toContain("the run did not get to its closing evaluation");
+  expect(card).toContain("the run ended before its closing evaluation");
 });
 
 test("a step too small for bf16 is told with both figures, a model that did not change too", async () => {
@@ -143,7 +143,7 @@ test("a step too small for bf16 is told with both figures, a model that did not 
   expect(half.changeInF32!.changed).toBe(half.changeInF32!.weights);
   expect(half.change!.changed).toBeLessThan(half.change!.weights / 100);
   expect(exportText(half, "1 MiB")).toMatch(
-    /% of [\d,]+ weights differ from .*base\nwarning: in f32 it is 100\.0 %: rounding .* --dtype f32 keeps them$/s,
+    /% of [\d,]+ weights differ from .*base\nwarning: in f32 100\.0 % of the weights differ: rounding .* --dtype f32 keeps them$/s,
   );
   expect(exportText(await exported({}), "")).not.toContain("warning");
   shifted(0);

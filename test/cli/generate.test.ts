@@ -168,11 +168,11 @@ test("an answer is as long as the model has positions for, unless it was asked t
   const room = 16 - promptIds.length;
   await expect(generate({ ...request, maxTokens: room + 1 }, () => {})).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: `the prompt has ${promptIds.length} tokens, and --max-tokens ${room + 1} behind it: the model has positions for 16`,
-    hint: `--max-tokens ${room} at most.`,
+    message: `the prompt has ${promptIds.length} tokens and --max-tokens is ${room + 1}, but the model has only 16 positions`,
+    hint: `Give --max-tokens ${room} or less.`,
   });
   await expect(generate({ ...request, prompt: "a ".repeat(40) }, () => {})).rejects.toThrow(
-    "positions for 16",
+    "the model has only 16 positions",
   );
 });
 

@@ -29,7 +29,7 @@ test("shown whole: a failure beside a success where more attempts solved it, the
 test("a folder without two evaluations says what keeps them", async () => {
   await expect(showSamples(folder.path, { beforeAfter: "all" }, 80)).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: expect.stringContaining("has not kept the answers of two evaluations"),
+    message: expect.stringContaining("has no recorded answers of two evaluations"),
   });
   heldOutRun(folder.path);
   await expect(showSamples(folder.path, { beforeAfter: "all", step: [7, 7] }, 80)).rejects.toThrow(

@@ -27,7 +27,9 @@ test("lengths are those of the model's own tokens, in steps of 64, within half i
   const long = await lookAtModel(folder, [row("a"), row("#@".repeat(150))]);
   expect(long.maxPromptTokens).toBe(256);
   expect(long.maxOutputTokens).toBe(256);
-  expect(long.said).toMatch(/^512 positions; prompts up to \d+ tokens, of which 1 are longer than the 256 /);
+  expect(long.said).toMatch(
+    /^512 positions; prompts up to \d+ tokens, of which 1 are left out because they have more than 256 tokens/,
+  );
 });
 
 test("a narrow model gets the rate of a new one, a wide one the default", async () => {
@@ -40,7 +42,7 @@ test("of a published model that is not here, its known config serves, and prompt
   vi.stubEnv("HF_HUB_OFFLINE", "1");
   const found = await lookAtModel("Qwen/Qwen3-0.6B", [row("x".repeat(300))]);
   expect(found).toMatchObject({ maxPromptTokens: 192, maxOutputTokens: 512, lr: undefined });
-  expect(found.said).toMatch(/prompts up to 164 tokens, guessed by their characters/);
+  expect(found.said).toMatch(/prompts up to 164 tokens, estimated from their characters/);
   await expect(lookAtModel("org/nowhere", [row("a")])).rejects.toMatchObject({
     code: "HONE_ERR_HUB",
     message: expect.stringContaining("is not in the"), // the message ends with "cache": no request was sent

@@ -195,10 +195,10 @@ test("sinks that a file exports beside its recipe come with it; what is none is 
 test("where a recipe of the package is meant, and is not here, its place is said", async () => {
   const here = (name: string) => loadRecipe(join(tmpdir(), "recipes", name));
   await expect(here("quickstart.ts")).rejects.toMatchObject({
-    hint: "This package has one of that name: recipes/quickstart.ts",
+    hint: "The package has a recipe of that name: recipes/quickstart.ts",
   });
   await expect(here("missing.ts")).rejects.toMatchObject({
-    hint: "`npx hone init` writes one; those of this package are in recipes.",
+    hint: "`npx hone init` writes a recipe; the package's recipes are in recipes.",
   });
   const dir = mkdtempSync(join(tmpdir(), "hone-beside-"));
   for (const name of ["b.yaml", "a.mjs", "types.d.ts", "rows.jsonl"]) writeFileSync(join(dir, name), "");

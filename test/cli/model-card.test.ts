@@ -22,7 +22,7 @@ test("a model from random weights names no base and no licence", () => {
   expect(text).toContain(`# ${fresh.name}\n`);
   expect(text).not.toMatch(/^base_model|^license/m);
   expect(text).toContain("These weights began at random");
-  expect(text).toContain("Not measured: the run did not get to its closing evaluation.");
+  expect(text).toContain("Not measured: the run ended before its closing evaluation.");
 });
 
 test.each([

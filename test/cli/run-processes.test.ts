@@ -15,7 +15,9 @@ test("a run of one process serves no metrics, and says so", async () => {
   vi.stubEnv("HONE_METRICS", "9400");
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   expect(await processesOf(smallRecipe({ steps: 1 }), "unused")).toBeUndefined();
-  expect(told.mock.calls.join("")).toContain("HONE_METRICS is set, and a run of one process serves nothing");
+  expect(told.mock.calls.join("")).toContain(
+    "HONE_METRICS is set, but a run of one process serves no metrics",
+  );
   told.mockRestore();
 });
 

@@ -68,11 +68,11 @@ test("an exported folder asks as the run did, with tools and without, by whichev
 });
 
 test.each([
-  ["another text now", () => writeFileSync(file, "{{ 1 }}"), "is not what the run asked with"],
+  ["another text now", () => writeFileSync(file, "{{ 1 }}"), "has changed since the run"],
   [
     "a file of this machine that a folder from elsewhere names",
     () => record("other"),
-    "is not what the run asked with",
+    "has changed since the run",
   ],
   ["gone", () => rmSync(file), "cannot read"],
 ])("a template that is %s is told and not carried", async (_, change, why) => {

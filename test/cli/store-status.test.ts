@@ -72,7 +72,9 @@ test("a server that the folder names is not asked, and gets no password, unless 
   const address = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
   vi.stubEnv("HONE_REDIS_PASSWORD", "hunter2");
   const { processes } = await asTheStoreSays(silent(address));
-  expect(processes[1]!.doing).toBe(`its store, ${address}, is asked with --store <address>, or with --trust`);
+  expect(processes[1]!.doing).toBe(
+    `its store, ${address}, is contacted only with --store <address> or --trust`,
+  );
   expect(asked).toEqual([]);
   void asTheStoreSays(silent(address), undefined, Trust.all).catch(() => {});
   await expect.poll(() => asked.join(""), { timeout: patient(10_000) }).toContain("hunter2"); // with --trust the password is sent

@@ -90,8 +90,8 @@ test("--list shows the cells and runs nothing", async () => {
 test.each([
   [["--grid", "optimizer.lrr=1"], "did you mean lr?"],
   [["--grid", "optimizer.lr"], "is not an axis"],
-  [["--seeds", "0"], "--seeds 0: it takes a whole number"],
-  [["--parallel", "two"], "--parallel two: it takes a whole number"],
+  [["--seeds", "0"], "--seeds is 0; it must be a whole number"],
+  [["--parallel", "two"], "--parallel is two; it must be a whole number"],
   [["--axes", "x"], "has no axis x"],
 ])("%j is refused before anything runs", async (args, why) => {
   const { status, stderr } = await hone(file("e.mjs", `export default ${RECIPE};`), ...args);

@@ -43,13 +43,13 @@ test.each([
     "the best of as many as there are",
     { "advantages.passAt": 8 },
     "advantages.passAt",
-    "is 8, not below rollouts.groupSize 8",
+    "is 8; it must be below rollouts.groupSize 8",
   ],
   [
     "a batch's mean over a group's deviation",
     { "advantages.baseline": "batch-mean" },
     "advantages.baseline",
-    'advantages.divideBy "population-std" is of a group',
+    'advantages.divideBy "population-std" is the deviation of one group',
   ],
   [
     "a domain's mean beside the best of k",
@@ -67,7 +67,7 @@ test.each([
     "rewards normalised one by one beside the best of k",
     { "advantages.combine": "advantages", "advantages.passAt": 2 },
     "advantages.combine",
-    "has no best of k",
+    "does not work with advantages.passAt",
   ],
   [
     "rewards normalised one by one beside a table",

@@ -73,7 +73,7 @@ test("a recipe read from JSON knows the hash alone; built-in environments go by 
 test("what does not go together is refused, with what to do", () => {
   expect(issuesOf({ environment: "calculater" })).toContain("domains.math.environment");
   expect(issuesOf({ environment: { reset: mine.reset } })).not.toBe("");
-  expect(issuesOf({ episode: { maxTurns: 2 } })).toContain("no environment to play it in");
+  expect(issuesOf({ episode: { maxTurns: 2 } })).toContain("the domain has no environment");
   expect(issuesOf({ environment: "calculator", reward: "verifier" })).toContain(
     "both environment and reward",
   );

@@ -49,14 +49,14 @@ test.each<[string, object, Record<string, string>]>([
     { model: "Qwen/Qwen3-0.6B" },
     {
       model:
-        'is "Qwen/Qwen3-0.6B"; expected { folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one, and it is a string',
+        'is "Qwen/Qwen3-0.6B"; expected { folder: "<folder, or org/name of the Hub>" }, or { config: { width, layers, heads, mlpWidth } } for a new one, but it is a string',
     },
   ],
   [
     "numbers as text, and out of range",
     { training: { steps: "2", groupsPerStep: -4 } },
     {
-      "training.steps": 'is "2"; expected a number, and it is a string',
+      "training.steps": 'is "2"; expected a number, but it is a string',
       "training.groupsPerStep": "is -4; it must be above 0",
     },
   ],

@@ -22,7 +22,7 @@ test.each([
     "domains.math.reward",
     "rewards.py#f",
     "domains.math.reward",
-    'a Python file is named by { python: "rewards.py#f" }',
+    'a reward in a Python file is written as { python: "rewards.py#f" }',
   ],
   [
     "a Python file as a module",

@@ -17,7 +17,7 @@ test("several trainers divide AdamW's moments exactly; one, or none, what the re
 });
 
 test.each([
-  ["adapters", ["lora.rank=4"], /adapters have few/],
+  ["adapters", ["lora.rank=4"], /a run with lora has too few/],
   [
     "a warm start by Muon",
     ["warmStart.optimizer=muon", "warmStart.steps=1", 'warmStart.mixture={"math":1}'],

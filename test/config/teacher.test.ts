@@ -34,7 +34,7 @@ test("of whole distributions any objective learns, and the divergence is half-wa
 const endpoint = { url: "http://localhost:8000/v1", model: "big" };
 
 test.each([
-  [{ teacher: { coef: 1 } }, "names none: give folder, or endpoint"],
+  [{ teacher: { coef: 1 } }, "names no teacher: give folder, or endpoint"],
   [{ teacher: { ...teacher, endpoint } }, "a recipe has one teacher"],
   [
     { teacher: { endpoint, divergence: {} } },

@@ -28,6 +28,6 @@ test("a file in UTF-16 is told from damaged text", () => {
   expect(all.flat()[0]).toEqual({
     file: "x.jsonl",
     row: 1,
-    fault: "UTF-16; iconv -f UTF-16 -t UTF-8 converts the file",
+    fault: "the file is UTF-16; convert it: iconv -f UTF-16 -t UTF-8",
   });
 });

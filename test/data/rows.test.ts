@@ -142,7 +142,7 @@ describe("a file that is damaged as a whole is a data error that names it", () =
     await expect(rowsOf(ending, bytes)).rejects.toMatchObject({
       code: "HONE_ERR_DATA",
       message: expect.stringMatching(new RegExp(`hone-rows-.*\\.${ending.replace(".", "\\.")}: `)),
-      hint: expect.stringContaining("fetch it again"),
+      hint: expect.stringContaining("download it again"),
     });
   });
 

@@ -56,5 +56,5 @@ test("a dry run says what would be sent, the push sends it, and a second one has
 test("an error ends it with a code and the next step", async () => {
   const { status, stderr } = await hone("push models/sorting org/sorting", "hf_wrong");
   expect(status).toBe(3);
-  expect(stderr).toMatch(/HONE_ERR_HUB .*status 401[\s\S]*hint: HF_TOKEN is not valid there/);
+  expect(stderr).toMatch(/HONE_ERR_HUB .*status 401[\s\S]*hint: HF_TOKEN is not valid at this Hub/);
 });

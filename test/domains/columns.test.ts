@@ -55,7 +55,7 @@ describe("what a row asks", () => {
     [{ question: "1+1?", prompt: [user("Solve it: 1+1?")] }, "question and prompt"],
   ])("%j is ambiguous, and both columns are named", (row, names) => {
     expect(askedIn(row as Record<string, unknown>)).toEqual({
-      bad: `${names}: both say what is asked, and differ`,
+      bad: `${names}: both contain the question, and they differ`,
     });
   });
 

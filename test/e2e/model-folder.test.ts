@@ -194,7 +194,7 @@ native(
     await expect(goOn()).rejects.toMatchObject({
       code: "HONE_ERR_CONFIG",
       message: expect.stringMatching(
-        /began from .*model; now it is .* tokenizer_config.json differ/,
+        /began from .*model; now the field gives .* tokenizer_config.json differ/,
       ) as string,
     });
     await expect(replayRun(run)).rejects.toMatchObject({ code: "HONE_ERR_CONFIG" });

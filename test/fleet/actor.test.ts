@@ -27,7 +27,7 @@ test("an actor whose place was taken ends, and its requests go to who took it", 
   await local.store.kv.setLease(REGISTERS.beat("actor.0"), "actor.0#2", 10_000);
   await expect(local.actors[0]!.ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
-    message: expect.stringContaining("actor.0#1: this process was out of touch"),
+    message: expect.stringContaining("actor.0#1: this process sent no heartbeat"),
   });
   await local.store.kv.delete(REGISTERS.beat("actor.0"));
   local.start(0);

@@ -366,7 +366,13 @@ test.each([
   [undefined, both, "communicator", "communicator", /over Gloo, between GPUs over NCCL, from one/],
   ["communicator", gloo, "communicator", "communicator", /over Gloo/],
   ["folder", both, "folder", "folder", /through folders$/],
-  [undefined, none, "folder", "folder", /through folders; Gloo is not there: libgloo.so is not installed/],
+  [
+    undefined,
+    none,
+    "folder",
+    "folder",
+    /through folders; Gloo is not available: libgloo.so is not installed/,
+  ],
 ] as const)("asked for %s with %o: %s, between GPUs %s", (asked, info, way, betweenGpus, words) => {
   expect(chooseTransport(asked, info)).toEqual({ way, betweenGpus, words: expect.stringMatching(words) });
 });

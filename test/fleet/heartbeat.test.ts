@@ -66,7 +66,7 @@ test("a process that cannot reach the store finds out after its lease, while the
   await until(() => failures.length > 0, "the end");
   expect(failures[0]).toMatchObject({
     code: "HONE_ERR_STATE",
-    message: expect.stringContaining("out of touch for too long"),
+    message: expect.stringContaining("sent no heartbeat for too long"),
   });
   life.stop();
 });

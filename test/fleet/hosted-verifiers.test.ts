@@ -78,10 +78,18 @@ test("completions that ended several hosts have no verdict: they are unscored, a
   }
   const host = start(0);
   const end = await asked;
-  expect(end).toEqual({ kind: "lost", phase: "idle", elapsedMs: 0, cause: "5 verifier hosts ended with it" });
+  expect(end).toEqual({
+    kind: "lost",
+    phase: "idle",
+    elapsedMs: 0,
+    cause: "5 verifier hosts ended while they judged this completion",
+  });
   expect(host.running).toEqual([]);
   await using pool = new VerifierPool({ place: { ...place, run: async () => end } });
-  const unscored = { status: "unscored", cause: "worker lost: 5 verifier hosts ended with it" };
+  const unscored = {
+    status: "unscored",
+    cause: "worker lost: 5 verifier hosts ended while they judged this completion",
+  };
   expect(await pool.verify([question("2"), question("3")])).toEqual([unscored, unscored]);
   expect(pool.stats()["math"]).toMatchObject({ retries: 2, unscored: 2, correct: 0 });
 });

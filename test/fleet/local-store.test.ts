@@ -199,7 +199,7 @@ test.skipIf(noRedis !== undefined)(
       await store.append("s", `${round}-after`, Uint8Array.of(round));
     }
     expect(lines[0]).toBe(
-      "the run's own Redis server ended by SIGKILL; starting it again with all that its file has",
+      "the run's own Redis server ended by SIGKILL; starting it again from its append-only file",
     );
     const entries = await store.read("s", 0, { max: 9, waitMs: 0 });
     expect(entries.map(({ key }) => key)).toEqual(["1", "1-after", "2", "2-after"]);

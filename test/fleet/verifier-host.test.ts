@@ -96,7 +96,7 @@ test("a host whose place was taken ends", async () => {
   await store.kv.setLease(REGISTERS.beat("verifier.0"), "verifier.0#2", 10_000);
   await expect(host.ended).rejects.toMatchObject({
     code: "HONE_ERR_STATE",
-    message: expect.stringContaining("verifier.0#1: this process was out of touch"),
+    message: expect.stringContaining("verifier.0#1: this process sent no heartbeat"),
   });
 });
 

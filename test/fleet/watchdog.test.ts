@@ -68,7 +68,7 @@ test("a rank that skipped a collective leaves the others waiting: none works, no
   ]);
   expect(lost).toEqual([]);
   seconds(3, () => [{ busy: true, done: 30, cpuSeconds: 3 }, { done: 31 }]);
-  expect(lost).toEqual([[0, "no rank got on for 60 s"]]);
+  expect(lost).toEqual([[0, "no rank made progress for 60 s"]]);
 });
 
 test("who falls silent is ended: actors and verifier hosts, and of ranks none", () => {

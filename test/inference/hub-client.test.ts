@@ -59,7 +59,7 @@ describe("a refusal", () => {
     [401, {}, "hf_x", "HF_TOKEN is not valid"],
     [401, { "x-error-code": "GatedRepo" }, undefined, "Accept the model's conditions"],
     [403, {}, "hf_x", "Accept the model's conditions"],
-    [404, {}, undefined, "no such model"],
+    [404, {}, undefined, "no model of that name"],
     [404, { "x-error-code": "RevisionNotFound" }, undefined, "no such branch"],
   ])("of status %s %j with token %s is not repeated: %s", async (status, headers, token, hint) => {
     hub.answers.push({ status, headers, body: "why not" });

@@ -112,7 +112,7 @@ test("a private repository is made on request; a public one is not pushed to as 
 
 test.each([
   ["no token", { HF_TOKEN: "" }, undefined, "a push needs HF_TOKEN, which is not set", /settings\/tokens/],
-  ["a wrong one", { HF_TOKEN: "hf_wrong" }, undefined, /status 401/, /HF_TOKEN is not valid there/],
+  ["a wrong one", { HF_TOKEN: "hf_wrong" }, undefined, /status 401/, /HF_TOKEN is not valid at this Hub/],
   ["no right to write", {}, [/^POST \/api\/repos/, 403], /status 403/, /HF_TOKEN may not write to org\/mine/],
   [
     "a commit meanwhile",

@@ -80,7 +80,7 @@ test("a new model is not a folder, nor a folder a new model", () => {
   const origin = originOf(folder);
   expect(() => checkOrigin("r", undefined, undefined)).not.toThrow();
   expect(() => checkOrigin("r", undefined, origin)).toThrow("began with a new model");
-  expect(() => checkOrigin("r", origin, undefined)).toThrow("now it is a new model");
+  expect(() => checkOrigin("r", origin, undefined)).toThrow("now the field gives a new model");
 });
 
 test("weights that are missing are an error that names them", () => {

@@ -34,7 +34,7 @@ test("the cheapest changes that are enough are made, and the plan is of the reci
   expect(both.chosen!.recipe).toEqual(without);
   expect(() => expectFit(both)).not.toThrow();
   expect(choiceText(both)).toMatch(
-    /^checkpoint\.async=false and hardware\.recompute=true \(slower; no number of the run changes\); without, it needs \d+\.\d GiB of \d+\.\d GiB$/,
+    /^checkpoint\.async=false and hardware\.recompute=true \(slower; no number of the run changes\); without this it needs \d+\.\d GiB of \d+\.\d GiB$/,
   );
 });
 

@@ -61,7 +61,7 @@ describe("honesty", () => {
     );
     // 0.696 - 0.516 at T=0.6 before training; 0.890 - 0.696 and 0.830 - 0.516 by training
     expect(notes).toMatch(
-      /without training, is worth \+18\.0 points.*the gain is \+19\.4 points; at T=1 it is \+31\.4\. The difference, \+12\.0 points/,
+      /without training, gains \+18\.0 points.*the gain of training is \+19\.4 points; at T=1 it is \+31\.4\. The difference, \+12\.0 points/,
     );
   });
 
@@ -129,7 +129,7 @@ test("of one domain the mean is no second row, and answers that end at the limit
   expect(text).toMatch(/^ {2}math /m);
   expect(text).not.toMatch(/^ {2}mean /m);
   expect(text).toMatch(
-    /100.% of 232 answers end at rollouts\.maxOutputTokens: no fault where a right answer is/,
+    /100.% of 232 answers end at rollouts\.maxOutputTokens\. This is expected if right answers/,
   );
   expect(beforeAfterText(summary, PLAIN, 200)).not.toContain("maxOutputTokens");
 });

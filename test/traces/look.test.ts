@@ -153,7 +153,7 @@ test("the command ends with 4 for steps without a category, and 2 for half of a 
   const bad = await hone(["traces", dir, "--endpoint", url, "--model", "judge", "--format", "csv"]);
   expect(bad.code).toBe(4);
   expect(bad.stdout).toMatch(/^base,2,2,6,6,0,0,–,–$/m);
-  expect(bad.stderr).toContain("the same command asks for the rest");
+  expect(bad.stderr).toContain("repeat the command to ask for the rest");
   const half = await hone(["traces", dir, "--model", "judge"]);
   expect([half.code, half.stderr]).toEqual([
     2,

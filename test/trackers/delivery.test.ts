@@ -58,7 +58,7 @@ test("a server that is down costs the writer nothing and loses nothing; it says 
   await eventually(() => delivery.state.failures >= 3);
   expect(delivery.state).toMatchObject({ sent: 0, waiting: 200 });
   expect(warnings).toEqual([
-    expect.stringMatching(/^tracker poster does not take its steps \(.*ECONNREFUSED.*sent later$/),
+    expect.stringMatching(/^tracker poster does not accept entries \(.*ECONNREFUSED.*sent later$/),
   ]);
   await server.switchOn();
   await eventually(() => delivery.state.waiting === 0);
@@ -190,7 +190,7 @@ test("an entry that is refused for good is set aside by itself, the others arriv
   expect(delivery.state).toMatchObject({ sent: 3, refused: 1 });
   const aside = readFileSync(join(dir, "trackers", "picky.refused.jsonl"), "utf8");
   expect(JSON.parse(aside)).toMatchObject({ why: "3 is odd", entry: { step: 3 } });
-  expect(warnings).toEqual([expect.stringContaining("set aside: 3 is odd")]);
+  expect(warnings).toEqual([expect.stringContaining("set aside in its .refused.jsonl file: 3 is odd")]);
 });
 
 test("a spool that is sent does not grow without end, and in memory is one portion", async () => {

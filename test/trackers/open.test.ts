@@ -63,7 +63,7 @@ test("a server that is away during the whole run and back for the next session h
     const warnings = warned(run);
     expect(await run.finished).toMatchObject({ steps: 4 });
     await run[Symbol.asyncDispose]();
-    expect(warnings[0]).toMatch(/tracker mlflow does not take its steps .*ECONNREFUSED/);
+    expect(warnings[0]).toMatch(/tracker mlflow does not accept entries .*ECONNREFUSED/);
     expect(warnings.at(-1)).toMatch(/has 5 entries that are not sent yet: hone track send/);
   }
   await server.switchOn();

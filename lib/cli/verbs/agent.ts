@@ -77,7 +77,7 @@ function expectOneANode(localSize: number): void {
   );
 }
 
-/** Processes that join by the flags; undefined for a node that the run began with. */
+/** The processes that the flags --join and --join-verifiers ask for; undefined for a node of the original run. */
 function joining({ join: actors, joinVerifiers: verifiers }: Flags, begun: Roles): Joining | undefined {
   if (actors === undefined && verifiers === undefined) return undefined;
   if (verifiers !== undefined && !begun.verifiers)
@@ -114,16 +114,19 @@ export const agentVerb: Verb = (hone, ends) => {
       "start this node's part of a run on many machines; a launcher starts one a node (docs/how-to/cluster.md)",
     )
     .option("--dir <folder>", "run folder, the same for all nodes (default: runs/<name of the recipe>)")
-    .option("--store <address>", "where they meet, redis://host:port (default: HONE_STORE)")
+    .option("--store <address>", "address of the run's store, redis://host:port (default: HONE_STORE)")
     .option(
       "--join <actors>",
       "join a running run as an additional node with this many actors; SIGTERM removes it again",
     )
-    .option("--join-verifiers <hosts>", "the same with this many verifier hosts")
+    .option(
+      "--join-verifiers <hosts>",
+      "join a running run as an additional node with this many verifier hosts",
+    )
     .option(
       "--dry-run",
       "start every process up to opening its device, print which process runs where, and exit: no model, no data",
     )
-    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .action(ends(agent));
 };

@@ -77,20 +77,20 @@ export const benchVerb: Verb = (hone, ends) => {
   hone
     .command("bench")
     .description(
-      "tokens a second of whole models with random weights, generating and training (kernels: npm run bench)",
+      "measure tokens per second of whole models with random weights, generating and training (kernels: npm run bench)",
     )
     .addOption(new Option("--device <name>", "where").choices(["cuda", "cpu"]).default("cuda"))
     .option("--shape <names>", "model sizes, separated by commas: 0.6b, 4b, 8b, tiny", "0.6b,4b,8b")
     .option("--batch <sizes>", "sequences decoding at once", "1,2,4,8,16,32,64,128,256")
     .option("--output-tokens <n>", "tokens generated per sequence", "128")
     .option("--packed-tokens <sizes>", "tokens of the training steps", "16384")
-    .option("--prompt-tokens <sizes>", "of the prompts that prefill is measured with", "512")
+    .option("--prompt-tokens <sizes>", "tokens of each prompt in the part prefill", "512")
     .option("--prompt-sequences <sizes>", "prompts that are prefilled at once", "1")
-    .option("--lora-rank <n>", "of the adapters on all linear layers in the part lora", "16")
+    .option("--lora-rank <n>", "rank of the adapters on all linear layers, in the part lora", "16")
     .option("--recompute", "training steps recompute activations, as with hardware.recompute")
     .option(
       "--parts <names>",
-      "several of generation, prefill, training, lora",
+      "what to measure, separated by commas: generation, prefill, training, lora",
       "generation,prefill,training",
     )
     .addOption(

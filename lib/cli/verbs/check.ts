@@ -23,9 +23,9 @@ export const checkVerb: Verb = (hone, ends) => {
   hone
     .command("check <recipe>")
     .description(
-      "whether this version can run a recipe here: model files, data, prompts, verifiers, memory, and one step in small",
+      "check whether this version can run a recipe on this machine: model files, data, prompts, verifiers, memory, and one step with a small model",
     )
-    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .option(
       "--launch",
       "ignore the last stage in the exit code: check the recipe for other machines, even if this one cannot run it",

@@ -57,7 +57,7 @@ export const compareVerb: Verb = (hone, ends) => {
         .default(["summary", "difference", "length"], "summary,difference,length"),
     )
     .addOption(new Option("--format <format>", "of the tables").choices([...TABLE_FORMATS]).default("text"))
-    .option("--show <n>", "changed problems to show with their texts", shownOf, 4)
+    .option("--show <n>", "number of changed problems to show with their texts", shownOf, 4)
     .option("--json", "print JSON")
     .action(ends(compare));
 };

@@ -49,7 +49,7 @@ async function useful(evaluation: string, flags: Common & { readonly group: numb
   const { usefulText } = await import("../data-useful.ts");
   const suites = usefulGroups(evaluation, flags.group);
   if (suites.length === 0)
-    throw new HoneError("HONE_ERR_DATA", `${evaluation} holds no judged answer yet`, {
+    throw new HoneError("HONE_ERR_DATA", `${evaluation} has no judged answer yet`, {
       hint: "Continue the evaluation with hone eval.",
     });
   print(flags, suites, usefulText(suites, flags.group, columnsOf(process.stdout)));
@@ -102,7 +102,7 @@ async function refuseUnknown(verifier: string): Promise<void> {
   );
 }
 
-/** The data that the argument names; undefined for a recipe. */
+/** The data set that the argument names; undefined if the argument is a recipe. */
 async function specOf(
   target: string,
   given: DatasetSpec | undefined,
@@ -142,7 +142,7 @@ const withSources = (command: Command): Command =>
     .option("--json", "print JSON");
 
 export const dataVerb: Verb = (hone, ends) => {
-  const data = hone.command("data").description("look at data sets");
+  const data = hone.command("data").description("check, count and measure data sets");
   withSources(data.command("check <recipe-or-data>"))
     .description(
       "read the data sets of a recipe, or a file or folder of one kind; have the gold answers judged",
@@ -154,12 +154,12 @@ export const dataVerb: Verb = (hone, ends) => {
     )
     .action(ends(check));
   withSources(data.command("count <recipe-or-data>"))
-    .description("rows of every source after each filter of a run, beside those of the paper")
+    .description("count the rows of every source after each filter of a run, beside the paper's numbers")
     .action(ends(count));
   data
     .command("useful <evaluation>")
     .description(
-      "expected share of groups that teach something, of whose answers some are right and some are not, from a folder of hone eval",
+      "estimate the share of groups that would have both right and wrong answers, and so teach something, from a folder of hone eval",
     )
     .option("--group <size>", "answers per group (rollouts.groupSize)", groupOf, 8)
     .option("--json", "print JSON")

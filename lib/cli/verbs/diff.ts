@@ -13,7 +13,7 @@ async function diff(a: string, b: string, flags: Common): Promise<number> {
 export const diffVerb: Verb = (hone, ends) => {
   hone
     .command("diff <a> <b>")
-    .description("two runs, or two folders of runs over seeds: recipes and results, with their spread")
+    .description("compare recipes and results of two runs, or of two folders of runs over seeds")
     .option("--json", "print JSON")
     .action(ends(diff));
 };

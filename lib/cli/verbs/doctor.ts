@@ -23,7 +23,7 @@ async function doctor(flags: Flags): Promise<number> {
 export const doctorVerb: Verb = (hone, ends) => {
   hone
     .command("doctor")
-    .description("what this machine and this build are; paste it into an issue")
+    .description("describe this machine and this build; paste the output into an issue")
     .option("--json", "print JSON")
     .option(
       "--cluster",
@@ -32,7 +32,7 @@ export const doctorVerb: Verb = (hone, ends) => {
     .option("--processes <n>", "with --cluster: number of ranks on this machine")
     .option(
       "--store <address>",
-      "with --cluster: where they meet (default: HONE_STORE; a socket for --processes)",
+      "with --cluster: store through which the ranks find each other (default: HONE_STORE; a socket for --processes)",
     )
     .option("--wait <seconds>", "with --cluster: seconds to wait for all ranks", "120")
     .option("--deadline <seconds>", "with --cluster: time within which a missing rank must be detected", "2")

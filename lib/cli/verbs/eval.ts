@@ -145,7 +145,7 @@ export const evalVerb: Verb = (hone, ends) => {
     .option("--max-turns <n>", "for episodes: most messages (default: 3)", count(1 << 16))
     .option("--max-turn-tokens <n>", "for episodes: most tokens of one message", count())
     .option("--temperature <t>", "sampling temperature; 0 is greedy (default: 0.6)", number(0, 1e4, false))
-    .option("--top-p <p>", "1 is off (default: 0.95)", number(1e-6, 1, false))
+    .option("--top-p <p>", "top-p (nucleus) sampling; 1 is off (default: 0.95)", number(1e-6, 1, false))
     .addOption(
       new Option("--seeds <seeds>", "decoding seeds, such as 42..51").argParser(seedsOf).default([42], "42"),
     )
@@ -156,8 +156,8 @@ export const evalVerb: Verb = (hone, ends) => {
     .option("--device <name>", "cpu or cuda (default: cpu, or what HONE_DEVICE says)")
     .addOption(weightsOption())
     .option("--endpoint <url>", "ask an OpenAI-compatible server, http://.../v1, instead")
-    .option("--api-key-env <name>", "environment variable that holds its key", "HONE_ENDPOINT_KEY")
-    .option("--concurrency <n>", "requests at once (default: 16)", count(4096))
+    .option("--api-key-env <name>", "environment variable that holds the server's key", "HONE_ENDPOINT_KEY")
+    .option("--concurrency <n>", "requests to the server at once (default: 16)", count(4096))
     .option("--timeout <seconds>", "seconds per answer (default: 1800)", count(1 << 20))
     .addOption(
       new Option("--by <parts>", "also break down by subject, level (repeatable)")

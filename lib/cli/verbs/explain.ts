@@ -46,12 +46,12 @@ export const explainVerb: Verb = (hone, ends) => {
   hone
     .command("explain <folder>")
     .description(
-      "why a token of a recorded run got its gradient: verdict, reward, advantage, ratio, clip, coefficient",
+      "show why a token of a recorded run got its gradient: verdict, reward, advantage, ratio, clip, coefficient",
     )
-    .requiredOption("--step <n>", "numbered as in steps.jsonl")
+    .requiredOption("--step <n>", "step of the run, numbered as in steps.jsonl")
     .requiredOption("--problem <id>", "problem id as listed by hone rollouts --step")
-    .requiredOption("--attempt <k>", "which of the group's samples")
-    .option("--token <t>", "only this token of the completion, from 0")
+    .requiredOption("--attempt <k>", "number of the rollout within its group, from 0")
+    .option("--token <t>", "explain only this token of the completion, counted from 0")
     .option(
       SETTING,
       "also show the result of other settings: reward, lengthPenalty, advantages, objective (repeatable)",

@@ -63,13 +63,13 @@ const launcher = (parent: Command, name: string, description: string, grace = 12
     )
     .option(
       "--restarts <number>",
-      "most restarts after exit code 75",
+      "largest number of restarts after exit code 75",
       wholeOption("--restarts", 0, 10_000),
       20,
     )
     .option("--out <file>", "path of the job file; - for standard output")
     .option("--hone <command>", "command line of hone on the nodes (default: as here)")
-    .option(SETTING, "override a field (repeatable)", collect, []);
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, []);
 
 export const launchVerb: Verb = (hone, ends) => {
   const launch = hone
@@ -86,9 +86,9 @@ export const launchVerb: Verb = (hone, ends) => {
     .option("--mount <path>", "path at which the pods mount the volume", "/shared")
     .option("--queue <name>", "queue of Kueue")
     .action(ends(kubernetes));
-  launcher(launch, "mpirun", "a script for Open MPI's mpirun", MPIRUN_GRACE)
+  launcher(launch, "mpirun", "write a script for Open MPI's mpirun", MPIRUN_GRACE)
     .option("--hostfile <file>", "hostfile of mpirun")
-    .option("--mpirun <word>", "a further word for mpirun (repeatable)", collect, [])
+    .option("--mpirun <word>", "a further argument for mpirun (repeatable)", collect, [])
     .action(ends(mpirun));
 };
 

@@ -49,14 +49,14 @@ export const planVerb: Verb = (hone, ends) => {
   hone
     .command("plan [recipe-or-model]")
     .description(
-      "memory by class of tensor and role, against what the device has; for what cannot fit, the changes that make it; of a model alone (folder or Hub name): trained whole on one card, answers up to 16,000 tokens",
+      "print the memory that a recipe needs by class of tensor and role, the memory of the device, and, if the recipe does not fit, changes that make it fit; for a model alone (folder or Hub name): full training on one card, answers up to 16,000 tokens",
     )
     .option("--gpu-memory <amount>", "memory of one GPU, overriding the recipe and this machine, e.g. 80GiB")
     .option(
       "--table",
       "published models on cards of 24 to 141 GB, instead of a recipe: docs/reference/models.md",
     )
-    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .option(...STRICT_CONFIG)
     .option("--json", "print JSON")
     .action(ends(plan));

@@ -51,7 +51,7 @@ export function pushText({ repo, revision, endpoint, isNew, files, commit }: Pus
 export const pushVerb: Verb = (hone, ends) => {
   hone
     .command("push <folder> <name>")
-    .description("send a model folder, or one of adapters, to a repository on the Hugging Face Hub")
+    .description("send a model folder, or a folder of adapters, to a repository on the Hugging Face Hub")
     .option("--revision <word>", "branch, created if it does not exist", "main")
     .option("--private", "create a private repository if it does not exist")
     .option("--message <text>", "first line of the commit")

@@ -17,7 +17,7 @@ export const rolloutsVerb: Verb = (hone, ends) => {
   hone
     .command("rollouts <folder>")
     .description(
-      'what the steps of a run trained on, where its recipe says rollouts: { record: "last:20" }, or true',
+      'list what the steps of a run trained on, if its recipe says rollouts: { record: "last:20" }, or true',
     )
     .option("--step <n>", "the rollouts of one step, numbered as in steps.jsonl")
     .option("--json", "JSON lines: the steps, or with --step the step and its groups, arrays decoded")

@@ -55,9 +55,13 @@ async function run(file: string, flags: Flags): Promise<number> {
   if (flags.dryRun) return await printReadiness(recipe, dir);
   const signal = interruptSignal(say, flags.agents);
   if (flags.json && takesStdout(recipe))
-    throw new HoneError("HONE_ERR_USAGE", "--json and a tracker of the recipe both want standard output", {
-      hint: 'Give the tracker a path instead of "-", or leave out --json.',
-    });
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      "--json and a tracker of the recipe both write to standard output",
+      {
+        hint: 'Give the tracker a path instead of "-", or leave out --json.',
+      },
+    );
   using page = flags.live ? await openPage(dir, flags, recipe) : undefined;
   if (page?.url !== undefined) say(`watch it at ${page.url}`);
   const { outcome, summary, interrupted } = await trainAndEvaluate(recipe, {
@@ -69,7 +73,8 @@ async function run(file: string, flags: Flags): Promise<number> {
     sinks,
     signal,
   });
-  if (page?.url !== undefined) say(`the page stays while it is open; later: npx hone watch ${dir}`);
+  if (page?.url !== undefined)
+    say(`the page is served while a browser has it open; later: npx hone watch ${dir}`);
   if (flags.json) print(flags, summary, "");
   if (interrupted || outcome.reason === "aborted") return exitCodeOf(signal.reason);
   const worse = flags.failOnRegression && runChange(summary)?.is === "loss";
@@ -104,7 +109,7 @@ const openPage = async (dir: string, { port, host }: Flags, recipe: Recipe) => {
 export const runVerb: Verb = (hone, ends) => {
   hone
     .command("run <recipe>")
-    .description("train, with evaluation before and after")
+    .description("train a model by a recipe, with evaluation before and after training")
     .option("--dir <folder>", "run folder (default: runs/<name of the recipe>)")
     .option("--resume [checkpoint]", "resume from the newest checkpoint in the folder, or from this one")
     .option(
@@ -123,7 +128,7 @@ export const runVerb: Verb = (hone, ends) => {
     )
     .option(
       "--store <address>",
-      "where they meet: unix:<path>, redis://host:port, or redis-server for one of its own (default: HONE_STORE, or a socket of its own)",
+      "store through which the processes exchange messages: unix:<path>, redis://host:port, or redis-server for a server of the run's own (default: HONE_STORE, or a socket of the run's own)",
     )
     .option(
       "--agents",

@@ -49,9 +49,9 @@ export const samplesVerb: Verb = (hone, ends) => {
   hone
     .command("samples <run>")
     .description(
-      "completions of a run, found and shown, with its problems over time and hints (docs/how-to/samples.md)",
+      "find and show completions of a run, its problems over time, and hints of reward hacking (docs/how-to/samples.md)",
     )
-    .option("--step <n|a..b>", "taken by these steps, numbered as in steps.jsonl", range)
+    .option("--step <n|a..b>", "only completions of these steps, numbered as in steps.jsonl", range)
     .option("--domain <name>", "only this domain")
     .option("--problem <id>", "only this problem", natural)
     .option("--group <n>", "only this group", natural)
@@ -61,8 +61,12 @@ export const samplesVerb: Verb = (hone, ends) => {
       "only verdicts of these kinds: correct, partial, wrong, no_answer, unparsable, unscored",
       verdicts,
     )
-    .option("--tokens <n|a..b>", "of so many tokens", range)
-    .option("--weights <n|a..b>", "a token of which these versions of the weights sampled", range)
+    .option("--tokens <n|a..b>", "only completions with a number of tokens in this range", range)
+    .option(
+      "--weights <n|a..b>",
+      "only completions with a token that these versions of the weights sampled",
+      range,
+    )
     .option("--truncated", "only completions truncated by the token budget")
     .option("--wrong-long", "only wrong completions that are longer than nine tenths of the domain's")
     .option(
@@ -74,7 +78,7 @@ export const samplesVerb: Verb = (hone, ends) => {
     .option("--offset <n>", "skip this many", natural)
     .option("--limit <n>", "show at most this many (default: 20)", natural)
     .option("--show", "show the full texts: prompt as the model saw it, thought, response, reference")
-    .option("--over-time", "the groups of one problem over time, the first beside the last")
+    .option("--over-time", "show the groups of one problem over time, the first beside the last")
     .addOption(
       new Option("--problems [which]", "list problems instead of completions")
         .choices([...PROBLEM_KINDS])

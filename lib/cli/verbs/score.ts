@@ -37,7 +37,7 @@ export const scoreVerb: Verb = (hone, ends) => {
   hone
     .command("score")
     .description(
-      "log-probabilities and entropies of token sequences under a model (whole vocabulary), one JSON object a line",
+      "compute log-probabilities and entropies of token sequences under a model (whole vocabulary), one JSON object a line",
     )
     .requiredOption("--model <model>", "a Hugging Face model folder, or a name on the Hub")
     .requiredOption("--file <ids.jsonl>", 'JSON lines of {"ids": [...]}')

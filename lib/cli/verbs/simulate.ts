@@ -40,7 +40,7 @@ export const simulateVerb: Verb = (hone, ends) => {
   hone
     .command("simulate <recipe>")
     .description(
-      "a run under a virtual clock: the pipeline's own scheduling on a machine that is only described; hours, GPU-hours, who waits for whom",
+      "simulate a run on a machine that is only described, by the pipeline's own scheduling under a virtual clock: hours, GPU-hours, which part waits for which",
     )
     .option("--fit <folder>", "fit the machine and the answers to this run's log")
     .option("--answers <folder>", "with --fit: take the answers from the log of this run")
@@ -51,7 +51,7 @@ export const simulateVerb: Verb = (hone, ends) => {
         .preset("split"),
     )
     .option("--out <file>", "write a page with table and plots (HTML)")
-    .option(SETTING, "override a field (repeatable)", collect, [])
+    .option(SETTING, "override a field of the recipe (repeatable)", collect, [])
     .option("--json", "print JSON")
     .action(ends(simulation));
 };

@@ -23,7 +23,9 @@ async function status(dir: string, flags: Flags): Promise<number> {
 export const statusVerb: Verb = (hone, ends) => {
   hone
     .command("status <run>")
-    .description("who of a run's processes is alive, what each does, who waits for whom, who ended and why")
+    .description(
+      "show which processes of a run are alive, what each does or waits for, and which ended and why",
+    )
     .option("--store <address>", "address of the run's store, if it is a Redis server (default: HONE_STORE)")
     .option(...TRUST)
     .option("--json", "print JSON")

@@ -40,14 +40,14 @@ async function sweep(file: string, flags: Flags): Promise<number> {
 
 function atLeastOne(text: string, option: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new HoneError("HONE_ERR_USAGE", `${option} ${text}: it takes a whole number, at least 1`);
+  throw new HoneError("HONE_ERR_USAGE", `${option} is ${text}; it must be a whole number, at least 1`);
 }
 
 export const sweepVerb: Verb = (hone, ends) => {
   hone
     .command("sweep <recipe>")
     .description(
-      "run a recipe, or the cells of a sweep file, over a grid and several seeds; goes on where it was cut",
+      "run a recipe, or the cells of a sweep file, over a grid and several seeds; a repeated command continues an interrupted sweep",
     )
     .option("--grid <axes>", "path=value|value, several axes joined by commas (repeatable)", collect, [])
     .option("--axes <names>", "vary only these axes of the sweep file")

@@ -33,7 +33,7 @@ export const tokenizeVerb: Verb = (hone, ends) => {
   hone
     .command("tokenize")
     .description(
-      'token ids of texts: {"text"} a line in, {"ids", "text"} a line out, text decoded from the ids',
+      'compute token ids of texts: a line {"text"} in, a line {"ids", "text"} out, whose text is decoded from the ids',
     )
     .requiredOption(
       "--model <model>",

@@ -27,7 +27,7 @@ async function traces(first: string, second: string | undefined, flags: Flags): 
   if (file !== undefined && folders.length > 1)
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `${file} is a file of traces labelled by hand, which is graded alone: give no second folder`,
+      `${file} is a file of traces labelled by hand, which is compared with the labels in it: give no second folder`,
     );
   return file === undefined ? look(folders, model, flags) : grade(file, model, flags);
 }
@@ -58,7 +58,7 @@ async function grade(file: string, model: Model, flags: Flags): Promise<number> 
 /** Reports traces or steps without a category; repeating the command asks for them again. */
 function endOf(whole: boolean, of: string): number {
   if (whole) return EXIT.done;
-  const hint = "What was answered is kept; the same command asks for the rest.";
+  const hint = "The answers so far are kept; repeat the command to ask for the rest.";
   process.stderr.write(
     `${explain(new HoneError("HONE_ERR_DATA", `${of}: some steps or traces have no category`, { hint }))}\n`,
   );
@@ -108,11 +108,11 @@ export const tracesVerb: Verb = (hone, ends) => {
   hone
     .command("traces <first> [second]")
     .description(
-      "what reasoning is made of: steps, their length and their kinds, of an evaluation, of two side by side or of a run's two ends (docs/how-to/traces.md)",
+      "analyse the steps of reasoning, their length and their kinds: of an evaluation, of two side by side, or of a run's beginning and end (docs/how-to/traces.md)",
     )
     .option("--endpoint <url>", "label with an OpenAI-compatible server, http://.../v1")
     .option("--model <name>", "name of the labelling model on the server (default: a heuristic)")
-    .option("--api-key-env <name>", "environment variable that holds its key", "HONE_ENDPOINT_KEY")
+    .option("--api-key-env <name>", "environment variable that holds the server's key", "HONE_ENDPOINT_KEY")
     .option("--concurrency <n>", "traces at once (default: 8)", count)
     .option("--timeout <seconds>", "seconds per answer (default: 600)", count)
     .option("--limit <n>", "traces per side; both sides sample the same problems", count)

@@ -20,7 +20,11 @@ function show(flags: Common, rows: readonly TrackerRow[]): void {
   ]);
   const notes = rows.flatMap(({ tracker, note }) => (note === undefined ? [] : [`${tracker}: ${note}`]));
   const table = textTable({ head, rows: cells }, columnsOf(process.stdout));
-  print(flags, rows, rows.length === 0 ? "no tracker was ever sent to" : [...table, ...notes].join("\n"));
+  print(
+    flags,
+    rows,
+    rows.length === 0 ? "this run has sent nothing to a tracker" : [...table, ...notes].join("\n"),
+  );
 }
 
 async function list(dir: string, flags: Common): Promise<number> {
@@ -48,10 +52,10 @@ async function send(dir: string, flags: Flags): Promise<number> {
 }
 
 export const trackVerb: Verb = (hone, ends) => {
-  const track = hone.command("track").description("what waits for the trackers of a run");
+  const track = hone.command("track").description("entries that wait for the trackers of a run");
   track
     .command("send <run>")
-    .description("send what waits in a run folder; exits 3 if something is left")
+    .description("send the entries that wait in a run folder; exits with 3 if some are left")
     .option("--recipe <file>", "your own recipe: send also to trackers that it names")
     .option(...TRUST)
     .option("--timeout <s>", "seconds after which to give up", "600")
@@ -59,7 +63,7 @@ export const trackVerb: Verb = (hone, ends) => {
     .action(ends(send));
   track
     .command("list <run>")
-    .description("what each tracker has taken, and what waits for it")
+    .description("show how many entries each tracker has accepted, and how many wait for it")
     .option("--json", "print JSON")
     .action(ends(list));
 };

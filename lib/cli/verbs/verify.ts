@@ -65,7 +65,7 @@ function complain(count: Count, faults: readonly HoneError[]): void {
   if (count.unscored === 0) return;
   for (const fault of faults.slice(0, SHOWN_FAULTS)) process.stderr.write(`${explain(fault)}\n`);
   if (faults.length > SHOWN_FAULTS)
-    process.stderr.write(`and ${faults.length - SHOWN_FAULTS} more lines that are no cases\n`);
+    process.stderr.write(`and ${faults.length - SHOWN_FAULTS} more lines that are not valid cases\n`);
   const told = new Set(faults.map(({ message }) => message));
   const causes = [...count.causes].filter(([cause]) => !told.has(cause)).sort(([, a], [, b]) => b - a);
   const lines = causes.slice(0, SHOWN_FAULTS).map(([cause, rows]) => `\n  ${rows} × ${cause}`);

@@ -10,12 +10,12 @@ const OPEN =
   "(?:or|also|either|both|alternatively|maybe|perhaps|possibly|unless|equally|likewise|as well|(?:could|might|may|can)(?:\\s{1,4}(?:also|well|equally|just as well)){0,2}\\s{1,4}be)";
 /** More options in a list: "A, B and D are wrong". */
 const MORE = `(?:\\s{0,2}(?:,|&|,?\\s?and|,?\\s?or)\\s{1,2}\\(?[A-Z]\\)?(?=[\\s,])){0,8}`;
-/** Text after another option that denies it. */
+/** Text that denies another option, when it follows that option. */
 const DENIED_BEHIND = new RegExp(
   `^${CLOSING}${MORE}[\\s,]{0,4}(?:(?:is|are|was|were|being|would be|seems?|looks?|can(?:not|['’]t)|does(?:n['’]t| not)|do(?:n['’]t| not)|isn['’]t|aren['’]t|fails?|has|have|which)\\b)[^.;!?\\n]{0,40}?(?:\\b(?:not|wrong|incorrect|false|impossible|excluded|eliminated|ruled out|too|fails?|invalid|irrelevant|smaller|larger|tempting|no)\\b|n['’]t\\b)|^${CLOSING}\\s{1,4}(?:fails?|cannot|can['’]t|doesn['’]t|isn['’]t)\\b`,
   "iu",
 );
-/** Text before another option that denies it. */
+/** Text that denies another option, when it precedes that option. */
 const DENIED_BEFORE =
   /\b(?:not|never|neither|nor|rather than|instead of|than|unlike|except|excluding|excludes?|rules? out|ruling out|eliminat\w+|reject\w*|against|over)\s{1,4}(?:option\s|choice\s|answer\s|the\s){0,2}[\s*_$({["'“‘`]{0,4}$|n['’]t\s{1,4}(?:option\s)?[\s*_$({["'“‘`]{0,4}$/i;
 /** Words before an option's letter that cannot be part of a name; after any other word it may be the D of "vitamin D". */

@@ -12,7 +12,7 @@ export const REFERENCE: Rules = {
   letterOf: (response, style) => (style === "gpqa" ? gpqaLetter(response) : mmluProLetter(response)),
 };
 
-/** First "Answer: X", ignoring case; a letter of the wrong case is returned unchanged and matches no answer. */
+/** The letter of the first "Answer: X", ignoring the case of "Answer". A small letter is returned unchanged and matches no answer. */
 export function gpqaLetter(response: string): string | undefined {
   return /Answer[ \t]*:[ \t]*\$?([A-D])/i.exec(response)?.[1];
 }

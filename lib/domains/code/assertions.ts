@@ -130,7 +130,7 @@ type Step =
   | { readonly kind: "failed"; readonly why: string }
   | { readonly kind: "call"; readonly args: readonly [PythonValue, PythonValue] };
 
-/** Throws HONE_ERR_DATA for a test that does not run: that is no fault of the program. */
+/** Throws HONE_ERR_DATA if a test itself cannot run, which is not the program's fault. */
 function readStep({ value, end, detail, stderr }: PythonRun, where: string): Step {
   const [kind, first, second] = value?.type === "list" ? value.items : [];
   const textOf = (item: PythonValue | undefined) => (item?.type === "str" ? item.value : "");

@@ -83,7 +83,7 @@ function sameEntries(actual: PythonDict, expected: PythonDict): boolean {
   });
 }
 
-/** The keys `1` and "1" are equal; keys of other types have no text. */
+/** The text by which dict keys are compared, so that the keys `1` and "1" are equal; undefined for keys of other types. */
 function keyText(key: PythonValue): string | undefined {
   if (key.type === "int") return `s${key.value}`;
   return key.type === "bool" ? `bool ${key.value}` : hashKey(key);

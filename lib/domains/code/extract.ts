@@ -1,6 +1,6 @@
 import { trim } from "../../python/text.ts";
 
-/** Marks at the first of which the answer ends; the last of the list is a horizontal rule in markdown. */
+/** The answer ends at the first of these marks; the last entry is a horizontal rule in markdown. */
 const ENDS = ["[END FINAL RESPONSE]", "<|end|>", "</s>", "<|im_end|>", "<|endoftext|>", "\n---\n"];
 
 /**

@@ -37,7 +37,7 @@ function drawOperation(random: CounterRandom, first: boolean): Operation {
   }
 }
 
-/** A function described in words, to be written as one expression in x; judged on inputs that are not shown. */
+/** Problems that describe a function in words, to be written as one expression in x and judged on inputs that are not shown. */
 export const describedFunction: Family = {
   name: "desc",
   domain: "code",

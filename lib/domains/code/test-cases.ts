@@ -87,7 +87,7 @@ function jsonLines(text: string): Items | undefined {
   return values.includes(undefined) ? undefined : (values as PythonValue[]);
 }
 
-/** The value of a text as JSON; undefined if it is no JSON, or no text. */
+/** The JSON value of a text; undefined if `value` is not a text or the text is not JSON. */
 function jsonIn(value: PythonValue): PythonValue | undefined {
   return value.type === "str" ? readJson(value.value) : undefined;
 }

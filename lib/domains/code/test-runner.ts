@@ -1,4 +1,4 @@
-/** The outcome of one test; `end` skips the tests that follow, whose outcomes no longer matter. */
+/** The outcome of one test. If `end` is set, the tests that follow are skipped, because their outcomes no longer matter. */
 export interface Outcome {
   readonly end: boolean;
 }

@@ -53,7 +53,7 @@ export const wordGuess: Environment<Game> = {
   score({ secret, guesses, fitting }) {
     return guesses.at(-1) === secret ? 1 : (0.3 * fitting) / Math.max(1, guesses.length);
   },
-  /** Guesses a word consistent with all observations; if careless, any of the words. */
+  /** Guesses a word that is consistent with all observations; if `careless`, any of the words. */
   expert({ reference }, { messages, observations, careless, random }) {
     const { words } = reference as Pick<Game, "words">;
     if (careless) return random.choice(words);

@@ -16,7 +16,7 @@ export interface CheckRules {
 }
 
 export interface CheckResult {
-  /** Undefined if every call is right; else the reference's name of the error. */
+  /** Name of the error in BFCL's terms; undefined if every call is right. */
   readonly fault: string | undefined;
   /** Share of the expected calls that were made, in [0, 1]; extra calls do not lower it. */
   readonly matched: number;

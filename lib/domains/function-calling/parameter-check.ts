@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<Language, ReadonlyMap<string, TypeName>>> = {
   java: JAVA_TYPES,
   javascript: JAVASCRIPT_TYPES,
 };
-/** Types whose elements are checked. */
+/** For each language, the types whose elements are checked too. */
 const NESTING: Readonly<Record<Language, readonly string[]>> = {
   python: ["array", "tuple"],
   java: ["Array", "ArrayList"],

@@ -12,7 +12,7 @@ function combine(left: number, operator: string, right: number): number {
   return operator === "|" ? left | right : left ^ right;
 }
 
-/** The truth table of a formula of 1, 1, 2 or 3 connectives; four bits, so that a guess wins 1 in 16. */
+/** The truth table of a formula of 1, 1, 2 or 3 connectives; four bits, so that a guess is right once in 16. */
 export const truthTable: Family = {
   name: "bool",
   domain: "logic",

@@ -9,7 +9,7 @@ export type Tail =
   | { readonly status: "no_answer"; readonly reason: string }
   | { readonly status: "unparsable"; readonly reason: string };
 
-/** The completion from its last `\boxed{` on; a long text after the box loses the answer. */
+/** The completion from its last `\boxed{` on; a verdict if there is no box or too much text follows it. */
 export function lastBox(completion: string): Tail {
   const start = completion.lastIndexOf(BOX);
   if (start < 0) return { status: "no_answer", reason: "no \\boxed{}" };

@@ -12,7 +12,7 @@ const rowSchema = z.union([
   z.object({ pred: z.string(), gold: z.string() }),
 ]);
 
-/** Signs that a text has formulas set off from words, so that it is no bare formula. */
+/** Marks that set formulas off from words; a text with one of them is not a bare formula. */
 const SET_OFF = /\\boxed|\$|\\\[|\\\(/;
 
 /**

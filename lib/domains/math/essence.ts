@@ -67,7 +67,7 @@ const isEquation = (value: Value): value is Relation =>
   value.kind === "relation" &&
   value.links.every(({ operator, left, right }) => operator === "=" && isExpr(left) && isExpr(right));
 
-/** True for a formula by itself, or one for a_n or f(n). */
+/** True for a formula that stands alone, or one that defines a_n or f(n). */
 function isSequence(value: Value): boolean {
   if (isExpr(value)) return true;
   if (!isEquation(value)) return false;

@@ -7,7 +7,7 @@ export interface Qualifier {
   readonly range: Range;
 }
 
-/** `any`: every value, with no kind stated. `constant`: a fixed, unknown number. */
+/** Values that a name may take. `any`: every value, with no kind stated. `constant`: a fixed, unknown number. */
 export type Range =
   | "any"
   | "constant"
@@ -108,7 +108,7 @@ function spoken(text: string): string {
   return done.trim();
 }
 
-/** Where a qualifier may begin: after a separator, in brackets, at a word. */
+/** Places where a qualifier may begin: after a separator, in brackets, at a word. */
 const START =
   /[,;(]|\[|\\(?:quad|qquad|left|text|mathrm|textrm|mbox|forall)(?![A-Za-z])|\\[ ,;:]|∀|(?<![A-Za-z])(?:for|where|with|and)(?![A-Za-z])/g;
 const MOST_STARTS = 12;

@@ -196,7 +196,7 @@ function quantitiesCompared(gold: Expr, answer: Expr): readonly (readonly [Expr,
 
 const inBase = ({ value, unit }: Quantity): Expr => (unit ? s.product([value, unit.size]) : value);
 
-/** The expression with its units read as variables, if the other side has these variables: 12 V for 12V. */
+/** The expression with its units read as variables, if the second expression has these variables (12 V is then 12·V). */
 function asLetters(e: Expr, other: Expr): Expr | undefined {
   const letters = s.freeSymbols(other);
   const units = [...s.freeSymbols(e)].filter(isUnitName).map((name) => name.slice(MARK.length));

@@ -12,7 +12,7 @@ import { SyntaxFault } from "./token.ts";
 export interface Reading {
   readonly text: string;
   readonly value: Value | undefined;
-  /** True if it parsed: a literal 1/0 parses but has no value. */
+  /** True if the text parsed. (A literal 1/0 parses but has no value.) */
   readonly parsed: boolean;
   /** Both sides of every "a \approx b" that was read as a. */
   readonly approximations: readonly (readonly [Expr, Expr])[];

@@ -10,7 +10,7 @@ interface End {
   readonly written: Expr;
   readonly open: boolean;
 }
-/** A non-empty interval, or a point if both ends are the same closed one. */
+/** A non-empty interval; a point if its two ends are equal and closed. */
 interface Span {
   readonly left: End;
   readonly right: End;

@@ -69,7 +69,7 @@ const isAlike = (one, other) =>
   one.nodeName === other.nodeName &&
   (!(one instanceof Element) || keyOfNode(one) === keyOfNode(/** @type {Element} */ (other)));
 
-/** A button is the same while it says the same. @param {Element} node */
+/** The key by which a button is reused: its text. @param {Element} node */
 const keyOfNode = (node) => (node.nodeName === "BUTTON" ? node.textContent : null);
 
 /**

@@ -34,7 +34,7 @@ export function headline(page) {
       beside.length > 0 && sideBySideLink(beside),
       ...page.visibleRuns().map((info) => runCards(page, info, asked.get(info.dir) ?? {})),
     );
-  // hints read every completion: the others are not to wait for them
+  // hints take long, since they read every completion, so the other answers do not wait for them
   const hints = askOfEach(page, asked, "hints", draw);
   const summaries = askOfEach(page, asked, "summary", draw);
   const besides = newestAnswer(

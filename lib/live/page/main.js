@@ -134,7 +134,7 @@ function runLine(info) {
   const { status, state } = info;
   const live = ["running", "paused", "stopping"].includes(state);
   const silent = live && broken();
-  // the step of the sentence beside it: the log may be a second ahead
+  // the step that the sentence beside it is about, since the log may be a second ahead
   const step = live && status?.phase.name === "training" ? status.step : info.rows;
   const elapsed = status && live ? ` · ${duration((status.writtenMs - status.sittingStartedMs) / 1000)}` : "";
   const phase =

@@ -21,7 +21,7 @@ export function movingMean(values, window) {
   });
 }
 
-/** Odd, about a twentieth of the run; 1 (none) below a dozen steps. @param {number} steps */
+/** Window of the moving mean: odd, about a twentieth of the run; 1 (no smoothing) below a dozen steps. @param {number} steps */
 export const smoothingWindow = (steps) => (steps < 12 ? 1 : Math.max(3, 2 * Math.floor(steps / 40) + 1));
 
 /** The first index whose entry is not less than `wanted`. @param {readonly number[]} ascending @param {number} wanted */

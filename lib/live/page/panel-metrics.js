@@ -109,7 +109,7 @@ function specOf(name, guide) {
   };
 }
 
-/** Rows found so far: a search asks for that of every metric, at every key. @type {WeakMap<readonly GuideRow[], Map<string, GuideRow | undefined>>} */
+/** Cache of the rows found so far, since a search asks for the row of every metric at every key press. @type {WeakMap<readonly GuideRow[], Map<string, GuideRow | undefined>>} */
 const found = new WeakMap();
 
 /** The row of the guide that a name belongs to. @param {string} name @param {readonly GuideRow[]} guide */

@@ -110,7 +110,7 @@ function stages({ stages, credits, version }, live) {
 /** @param {PipelineStatus} status @param {boolean} live */
 function processes({ processes = [], writtenMs }, live) {
   const others = processes.filter(({ name }) => !name.startsWith("verifier."));
-  if (others.length < 2) return false; // with a single process, the machine's card covers it
+  if (others.length < 2) return false; // a single process is described by the machine's card already
   const rows = processes.map((row) => [
     row.name,
     live ? row.state : "gone",

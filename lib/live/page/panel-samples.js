@@ -10,7 +10,7 @@ import { sampleView } from "./sample-view.js";
 /** @import { Mounted, Panel, Page } from "./page.js" */
 /** @import { GroupsAnswer, ShownSample } from "../wire.ts" */
 
-/** Wide enough for a completion beside the list. */
+/** Media query for windows that are wide enough to show a completion beside the list. */
 const BESIDE = "(min-width: 901px)";
 
 /** @type {Panel} */
@@ -120,7 +120,7 @@ function markRow(list, row) {
     button.setAttribute("aria-current", String(button.getAttribute("data-row") === String(row)));
 }
 
-/** Opens the first completion once it is there, unless the reader was faster. @param {HTMLElement} list @param {(row: number) => Promise<void>} open */
+/** Opens the first completion once it has loaded, unless the reader has opened one. @param {HTMLElement} list @param {(row: number) => Promise<void>} open */
 function openFirst(list, open) {
   const watch = new MutationObserver(() => {
     const first = list.querySelector("button[data-row]");

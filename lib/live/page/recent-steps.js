@@ -1,6 +1,6 @@
 /** Steps whose mean is compared with the mean of as many before them. */
 const MOST_STEPS = 15;
-/** Fewer do not tell their noise. */
+/** Least number of steps from which noise can be estimated. */
 const FEWEST_STEPS = 3;
 
 /**

@@ -46,7 +46,7 @@ function pageOf(found, query) {
   return found.slice(offset, offset + Number(query.get("limit") ?? 50));
 }
 
-/** Completions that pass the conditions, in their order. @param {ReportSamples} kept @param {URLSearchParams} query */
+/** The report's completions that meet the conditions, in their order. @param {ReportSamples} kept @param {URLSearchParams} query */
 function keptLike({ samples }, query) {
   const is = (/** @type {string} */ name, /** @type {string | number} */ value) =>
     (query.get(name) || String(value)) === String(value);

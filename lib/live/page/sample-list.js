@@ -10,7 +10,7 @@ const MOST_MEMBERS = 200;
 
 /** Callbacks of a list. @typedef {{ open: (row: number) => Promise<void>, again: () => void }} ListActions */
 
-/** Conditions without what is empty. @param {import("./sample-search.js").SampleSearch} conditions */
+/** The conditions that are not empty. @param {import("./sample-search.js").SampleSearch} conditions */
 export const givenConditions = (conditions) =>
   Object.fromEntries(Object.entries(conditions).filter(([, value]) => value !== ""));
 

@@ -7,7 +7,7 @@ import { recipeLine } from "./recipe-line.js";
 /** @import { Page } from "./page.js" */
 /** @import { ProblemAnswer, ShownSample, Taking } from "../wire.ts" */
 
-/** Lines of a prompt that are shown at once. */
+/** Number of characters of a prompt up to which it is shown unfolded. */
 const OPEN_PROMPT_CHARS = 600;
 
 /** Everything about one completion. @param {Page} page @param {number} run @param {ShownSample} one */

@@ -1,7 +1,7 @@
 /** @import { Connection } from "./connection.js" */
 /** @import { RunInfo, StepRecord, Overview, SeriesAnswer, PipelineStatus } from "../wire.ts" */
 
-/** Recent records kept whole, for columns requested while they arrive. */
+/** Number of recent records that are kept whole, for columns that are requested while records arrive. */
 const RECENT = 64;
 
 /**
@@ -31,7 +31,7 @@ export class Store {
     this.#connection = connection;
   }
 
-  /** Loads everything anew and listens from there on. */
+  /** Loads all data again and listens for the events that follow. */
   async load() {
     this.#generation += 1;
     const overview = /** @type {Overview} */ (await this.#connection.ask("overview"));

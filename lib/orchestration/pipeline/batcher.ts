@@ -37,7 +37,7 @@ export async function* batchGroups(
 ): AsyncGenerator<StepBatch, void, undefined> {
   const waiting = new Map<number, SettledGroup>();
   const released: SettledGroup[] = [];
-  /** A due group that had not arrived at the last check. It stays due as long as no group leaves the accounting. */
+  /** A group that the next step must take and that had not arrived at the last check. It stays due until a group leaves the accounting. */
   let missing: number | undefined;
   const isReady = () => {
     if (waiting.size < rule.groupsPerStep || (missing !== undefined && !waiting.has(missing))) return false;

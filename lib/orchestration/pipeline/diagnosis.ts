@@ -11,7 +11,7 @@ export interface PipelineFacts {
   readonly training: boolean;
   /** The owner's hook that the pipeline is waiting for, if any. */
   readonly hook?: string | undefined;
-  /** Progress that the hook reports, if it reports any. */
+  /** What the hook says that it is doing, if it says anything. */
   readonly doing?: string | undefined;
   readonly credits: { readonly free: number; readonly total: number };
   readonly outstanding: number;
@@ -50,7 +50,7 @@ export function diagnose(facts: PipelineFacts): Diagnosis {
     return { key: `hook ${hook}`, sentence: `everything waits for your hook ${hook} to return` };
   if (training) return duringStep(facts);
   if (paused && facts.outstanding === 0)
-    return { key: "paused", sentence: `paused after step ${step}: nothing is under way; resume to go on` };
+    return { key: "paused", sentence: `paused after step ${step}: nothing is under way; resume to continue` };
   const { key, sentence } = beforeStep(facts);
   return paused
     ? { key: `paused ${key}`, sentence: `paused: no new prompts; of what is under way, ${sentence}` }

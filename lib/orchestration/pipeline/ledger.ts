@@ -11,7 +11,7 @@ interface Account {
   retained: number;
   trained: number;
   trainedTokens: number;
-  /** Rollouts that a replay buffer trained again; a rollout counts each time. */
+  /** Rollouts that a replay buffer trained again, counted each time that they train. */
   replayed: number;
   dropped: Partial<Record<DropReason, number>>;
 }

@@ -26,7 +26,7 @@ export interface UpdateReport {
 /** Consecutive groups of a batch, for one update. */
 export interface MiniBatch {
   readonly batch: AssembledBatch;
-  /** Offsets of its sequences and tokens in the whole batch. */
+  /** Index of the update's first sequence in the whole batch. */
   readonly firstSequence: number;
   readonly firstToken: number;
 }

@@ -54,7 +54,7 @@ export type TeachTokens = (batch: TrainingBatch) => Promise<TeacherScores>;
 
 /** Frozen models that score a batch beside the policy. */
 export interface FrozenScores {
-  /** The policy training started from, where the objective has a KL term. */
+  /** The frozen reference policy, if the objective has a KL term. */
   readonly reference?: TeachTokens;
   /** Present if the recipe has a teacher. */
   readonly teacher?: TeachTokens;

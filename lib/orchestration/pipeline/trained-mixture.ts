@@ -6,7 +6,7 @@ export interface MixtureCounts {
   /** Submitted rollouts that are neither trained nor dropped yet. */
   readonly outstanding: number;
   readonly trained: number;
-  /** Rollouts that a replay buffer trained again; a rollout counts each time. Default: 0. */
+  /** Rollouts that a replay buffer trained again, counted each time that they train. Default: 0. */
   readonly replayed?: number;
 }
 

@@ -48,7 +48,7 @@ export class DiskSet implements Disposable {
     closeSync(this.#fd);
   }
 
-  /** The free slot for the key; undefined if the key is present. */
+  /** Index of the free slot where the key belongs; undefined if the key is in the set. */
   #find(key: Buffer): number | undefined {
     for (let slot = key.readUInt32LE() % this.#slots; ; slot = 0) {
       for (; slot < this.#slots; slot += PROBE) {

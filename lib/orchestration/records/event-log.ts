@@ -62,7 +62,7 @@ export type RunEvent =
     }
   /** The recipe of the steps that follow. */
   | { readonly e: "start"; readonly c: unknown }
-  /** The run went on from the checkpoint before step s, by recipe c. */
+  /** The run was resumed from the checkpoint before step s, with recipe c. */
   | { readonly e: "resume"; readonly s: number; readonly c?: unknown }
   /**
    * A note for readers, which a replay ignores: an event that happened, or ended, when s steps were finished, at t
@@ -71,7 +71,7 @@ export type RunEvent =
   | {
       readonly e: "note";
       readonly s: number;
-      /** For an event with a duration: finished steps when it began. */
+      /** For an event with a duration: number of finished steps when the event began. */
       readonly f?: number;
       readonly t: number;
       readonly k: NoteKind;

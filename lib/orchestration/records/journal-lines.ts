@@ -26,7 +26,7 @@ export type JudgedProblem = Pick<Problem, "id" | "domain" | "family" | "level" |
   readonly begins?: string;
 };
 
-/** A completion in its group. Without a reward it was not scored and not trained on. */
+/** A completion of a group. If `reward` is absent, the completion was not scored and not trained on. */
 export interface TakenMember {
   /** Hash of the completion. */
   readonly completion: string;

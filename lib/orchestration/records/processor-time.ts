@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** Ticks a second in which Linux counts processor time for programs, on every machine. */
+/** Linux reports processor time to programs in ticks; every machine has this many per second. */
 const TICKS = 100;
 
 /** Processor time of a run's process and its child processes between two readings. */

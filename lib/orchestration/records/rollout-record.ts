@@ -215,7 +215,7 @@ export async function* readRolloutRecord(
     if (line === undefined || "schema" in line !== (number === 1)) {
       throw new HoneError(
         "HONE_ERR_FORMAT",
-        `${path}:${number}: not of a rollout record: ${text.slice(0, 80)}`,
+        `${path}:${number}: not a line of a rollout record: ${text.slice(0, 80)}`,
       );
     }
     yield line;

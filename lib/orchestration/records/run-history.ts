@@ -17,7 +17,7 @@ export interface RunHistory {
   readonly stretches: readonly { readonly recipe: unknown; readonly steps: readonly LoggedStep[] }[];
   /** Source of each group's problem. */
   readonly drawn: ReadonlyMap<number, { readonly domain: DomainName; readonly index: number }>;
-  /** Hash of the final weights, if the run got to its end. */
+  /** Hash of the final weights, if the run reached its last step. */
   readonly weights?: string;
 }
 

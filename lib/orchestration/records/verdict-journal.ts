@@ -221,7 +221,7 @@ class Known {
   readonly #problems = new Map<string, JudgedProblem>();
   readonly #completions = new Set<string>();
 
-  /** Undefined if the line is of an unknown kind or refers to an entry that does not precede it. */
+  /** The entry of a line; undefined if its kind is unknown or it refers to an entry that no earlier line has. */
   entryOf(line: JournalLine): JournalEntry | "nothing new" | undefined {
     if ("problem" in line) {
       const { problem: key, ...problem } = line;

@@ -187,7 +187,7 @@ export class Checkpoints {
         return await this.load(trainer, path);
       } catch (error) {
         last = error;
-        warn(`${path} cannot be used (${(error as Error).message}); trying the one before it`);
+        warn(`${path} cannot be used (${(error as Error).message}); trying the previous checkpoint`);
       }
     }
     if (last !== undefined) throw last;

@@ -4,7 +4,7 @@ import { HoneError } from "../../errors.ts";
 import type { TrainerFace } from "../../native/face.ts";
 
 const NAME = /^reference-(\d{6,})$/;
-/** Temporary folders of a process that was killed while it saved or removed one. */
+/** Temporary folders left by a process that was killed while it saved or removed reference weights. */
 const LEFTOVER = /^reference-\d{6,}\.(tmp-\d+|trash)$/;
 
 /**

@@ -44,7 +44,7 @@ export async function claimRunFolder({
     if (resume === "auto") expectCheckpoints(dir);
     if (resume !== "never" || overwrite || !existsSync(new Checkpoints(dir).directory)) return lock;
     throw new HoneError("HONE_ERR_USAGE", `${dir} holds a run with checkpoints`, {
-      hint: "Go on with --resume, choose another --dir, or replace it with --overwrite (from a program: resume, dir, overwrite).",
+      hint: "Continue with --resume, choose another --dir, or replace it with --overwrite (from a program: resume, dir, overwrite).",
     });
   } catch (error) {
     lock[Symbol.dispose]();

@@ -242,7 +242,7 @@ class WayBack {
     const { report } = await updatePolicy({ ...updates, ...taught, whole: taught.batch }, trainer);
     expectSameStep(step, report);
     if (trainer.version === step.version) return;
-    throw diverged(step.step, `gave version ${trainer.version}, but version ${step.version} in the run`);
+    throw diverged(step.step, `gave weight version ${trainer.version}; in the run it gave ${step.version}`);
   }
 
   /** Returns the trainer with the step's own recipe, at the step's version. */
@@ -258,7 +258,7 @@ class WayBack {
     );
   }
 
-  /** Gives the reference the weights that it had at the step. */
+  /** Loads the weights that the reference policy had at the step. */
   async #refer(step: number): Promise<void> {
     const { recipe, model } = this.#open!;
     if (this.#reference === undefined) return;
@@ -345,7 +345,7 @@ function expectSame(
   report: StepReport,
 ): void {
   for (const name of ["loss", "gradNorm"] as const) {
-    const then = recorded[name] ?? Number.NaN; // JSON has null for what is not finite
+    const then = recorded[name] ?? Number.NaN; // JSON writes null for numbers that are not finite
     const here = Number.isFinite(report[name]) ? report[name] : Number.NaN;
     if (Object.is(then, here)) continue;
     throw diverged(step, `has ${where}${name} ${here}, in the run ${then}`);

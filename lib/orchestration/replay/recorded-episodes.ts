@@ -37,7 +37,7 @@ function planOf(
 const resumedIn = ({ t }: GroupEvent, attempt: number): number[] =>
   t?.find(([which]) => which === attempt)?.slice(1) ?? [];
 
-/** One list per attempt, for its first turn. */
+/** One list of weight versions per attempt, for the attempt's first turn. */
 export function firstTurnPlans(group: GroupEvent): VersionRun[][] {
   return group.r.map((rollout, i) =>
     planOf(rollout, resumedIn(group, rollout[0]), spansOf(rollout[1], group.o?.[i])[0]!),

@@ -40,7 +40,7 @@ export interface ChangedVerdict {
 export interface RescoredDomain {
   readonly domain: DomainName;
   readonly completions: number;
-  /** Number of completions judged again; the others' verdicts are the journal's. */
+  /** Number of completions judged again; the verdicts on all others come from the journal. */
   readonly judged: number;
   readonly scoreBefore: number;
   readonly scoreAfter: number;
@@ -59,7 +59,7 @@ export interface Rescoring {
 /** A completion without its text. */
 interface Outcome {
   readonly problem: Pick<ChangedVerdict, "domain" | "problem" | "family">;
-  /** Current version of its verifier. */
+  /** Current version of the completion's verifier. */
   readonly version: number;
   before: Verdict | undefined;
   after: Verdict | undefined;

@@ -21,7 +21,7 @@ export class GpuUsage {
     this.#program = program;
   }
 
-  /** Usage in the last answer; undefined before the first, and where the tool does not work. */
+  /** GPU usage in the tool's last answer; undefined before the first answer, or if the tool does not work. */
   get latest(): Usage | undefined {
     if (!this.#asking && performance.now() - this.#askedMs >= EVERY_MS) this.#ask();
     return this.#latest;

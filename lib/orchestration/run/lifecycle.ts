@@ -23,7 +23,7 @@ export class Lifecycle<Training extends { readonly isIdle: boolean }> {
     return this.#stage;
   }
 
-  /** Undefined before training begins; kept after the run has ended. */
+  /** The training loop; undefined before training begins, and kept after the run has ended. */
   get training(): Training | undefined {
     return this.#stage.at === "preparing" ? undefined : this.#stage.training;
   }

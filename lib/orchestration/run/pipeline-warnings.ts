@@ -9,7 +9,7 @@ import { droppedGroupsWarning } from "./dropped-groups.ts";
 type Warn = (message: string) => void;
 type OnSettled = (settled: Pick<SettledGroup, "group">) => void;
 
-/** The resources whose messages become warnings. */
+/** The parts of a run whose messages become warnings. */
 interface Told {
   readonly sources: ReadonlyMap<DomainName, Pick<ProblemSource, "report">>;
   readonly model: Pick<RunResources["model"], "format">;

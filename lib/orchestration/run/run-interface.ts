@@ -13,7 +13,7 @@ import type { WarmStartProgress } from "./warm-start.ts";
 /** Why a run ended. "aborted": its signal aborted; it can be resumed, like a stopped one. */
 export type RunEnd = "done" | "stopped" | "aborted";
 
-/** How far a run came, and why it ended. */
+/** How many steps a run has done, and why it ended. */
 export interface RunOutcome {
   readonly reason: RunEnd;
   /** Steps done, those of earlier sessions included. */
@@ -29,7 +29,7 @@ export type StepWish = "checkpoint" | "stop" | undefined;
  * blocks the run until it is stopped: the run then abandons it after some seconds.
  */
 export interface RunHooks {
-  /** The weights are ready and nothing is trained yet: the place to evaluate the initial policy. */
+  /** Called when the initial weights are ready and nothing is trained yet, for example to evaluate the initial policy. */
   readonly beforeTraining?: (run: Run) => void | Promise<void>;
   /** Called before a group is trained on. */
   readonly onGroup?: GroupHook;
@@ -110,14 +110,14 @@ export interface Run extends AsyncIterable<StepRecord>, AsyncDisposable {
   readonly dir: string;
   /** Steps done. */
   readonly step: number;
-  /** Rejects with what ended the run, if it was an error. */
+  /** Resolves when the run has ended; rejects with the error if an error ended it. */
   readonly finished: Promise<RunOutcome>;
   /** Wall seconds of each phase so far, over all sessions. */
   readonly seconds: { readonly warmStart: number; readonly training: number };
   readonly generatedTokens: number;
   /** Generated tokens of the groups that were trained on. */
   readonly trainedTokens: number;
-  /** Its processes and their states, updated every second; this process first. */
+  /** The run's processes and their states, updated every second; this process first. */
   readonly processes: readonly ProcessStatus[];
   /** Number of step records that were dropped because the consumer of the iterator was too slow. */
   readonly missedRecords: number;

@@ -108,7 +108,7 @@ function ownCore({ name, hardware }: Recipe): ReturnType<typeof nativeCore> {
     "HONE_ERR_UNSUPPORTED",
     `${name}: createRun starts no processes of hardware.processes`,
     {
-      hint: "`hone run` and trainAndEvaluate do; or leave the field out.",
+      hint: "Run the recipe with `hone run` or trainAndEvaluate, which start these processes, or leave the field out.",
     },
   );
 }
@@ -180,7 +180,7 @@ class LiveRun implements Run {
     this.#context.asked = board.requests.outcomes;
     this.#drive(changes)
       .then(async (outcome) => {
-        await this.#lifecycle.end(); // while the run still holds the folder
+        await this.#lifecycle.end(); // done while the run still holds the folder's lock
         await this.#lifecycle.training?.settled();
         await board.close(outcome.reason, `${outcome.steps} steps done`);
         return outcome;

@@ -87,7 +87,7 @@ export class StatusWriter {
   }
 
   #warnOnce(error: unknown): void {
-    if (!this.#failed) this.#context.publisher.warn(`line.json is not written: ${(error as Error).message}`);
+    if (!this.#failed) this.#context.publisher.warn(`cannot write line.json: ${(error as Error).message}`);
     this.#failed = true;
   }
 

@@ -36,7 +36,7 @@ import { failAfterRepeatedErrors } from "./verifier-health.ts";
 /** Files written as groups and steps complete. */
 interface Records {
   readonly events: EventLog;
-  /** Absent if the recipe disables it. */
+  /** The verdict journal; absent if the recipe disables it. */
   readonly journal: VerdictJournal | undefined;
   readonly unfinished: UnfinishedRollouts | undefined;
   /** State in the checkpoint that the run resumes from. */
@@ -281,6 +281,6 @@ export function nothingToSave(dir: string): HoneError {
   });
 }
 
-/** Ids of live processes except this one. */
+/** Process ids of the run's live processes, without this process. */
 const othersOf = (processes: RunContext["processes"]): number[] =>
   processes.flatMap(({ pid }) => (pid === undefined || pid === process.pid ? [] : [pid]));

@@ -56,7 +56,7 @@ export async function warmStart(
   }
 }
 
-/** Demonstrations that a run writes ahead to see whether they fit: 50 ms of work. */
+/** Number of demonstrations that a run writes in advance to check whether they fit: 50 ms of work. */
 const TRIED = 2000;
 
 /**

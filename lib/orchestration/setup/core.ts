@@ -21,7 +21,7 @@ import type {
 import type { JobPlace } from "../../rewards/index.ts";
 import type { Arithmetic } from "../../shared/models/weight-types.ts";
 
-/** Processes besides this one over which a core is distributed. */
+/** The processes besides this one over which the engine and the trainer are distributed. */
 export interface CoreProcesses {
   readonly list: readonly ProcessStatus[];
   /** Address of the store, without a password. */

@@ -8,17 +8,17 @@ import { moduleUrl } from "../../user-module.ts";
 
 /** Facts about a problem from which its weight is computed. */
 export interface ProblemHistory {
-  /** Equal in every run for the same question and reference. */
+  /** Identity of the problem, equal in every run for equal question and reference. */
   readonly identity: string;
-  /** Exponential average of its groups' solve rates; undefined before the first. */
+  /** Exponential average of the solve rates of the problem's groups; undefined before the first group. */
   readonly solveRate: number | undefined;
   /** Judged answers so far. */
   readonly attempts: number;
-  /** Row number, or the level given by its source. */
+  /** Number in the curriculum's column of the row, or the level given by the source. */
   readonly difficulty: number;
   /** Fraction of the domain's problems that are easier. */
   readonly easier: number;
-  /** Steps since its last group; undefined before the first. */
+  /** Steps since the problem's last group; undefined before the first group. */
   readonly since: number | undefined;
   /** The step that takes the next batch, from 0. */
   readonly step: number;

@@ -39,7 +39,7 @@ interface OpenOptions {
   readonly admit?: Admission;
   /** Data with which other threads can format prompts, so that they admit the same rows as `admit`. */
   readonly prompts?: PromptPlace;
-  /** Held-out problems of a resumed run, in place of the recipe's rule. */
+  /** Held-out problems that a resumed run already chose. Without them the recipe's `heldOut` fields choose. */
   readonly heldOut?: HeldOut | undefined;
   /** Commits of the Hub data sets that a resumed run read, in place of the recipe's revisions. */
   readonly commits?: HubCommits | undefined;
@@ -146,7 +146,7 @@ type JudgedBy = Pick<Recipe["domains"][string], "verifier" | "reward" | "rewards
   readonly play: Play | undefined;
 };
 
-/** The source's problems, judged as the recipe says. @param name of their domain or validation set. */
+/** A source whose problems are judged as the recipe says. @param name of the domain or validation set */
 function judged(
   source: ProblemSource,
   name: string,

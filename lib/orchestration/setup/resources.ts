@@ -54,7 +54,7 @@ export interface RunResources extends AsyncDisposable {
   openTrainer(whole?: boolean): TrainerFace;
 }
 
-/** State that a resumed run takes from its folder. */
+/** State of the run that a resumed session takes from the run folder. */
 export interface Begun {
   readonly clock?: Date;
   readonly heldOut?: HeldOut | undefined;

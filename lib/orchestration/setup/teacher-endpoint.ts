@@ -77,7 +77,7 @@ export class TeacherEndpoint implements AsyncDisposable {
     if ("value" in reply) return reply.value;
     throw new HoneError("HONE_ERR_ENDPOINT", `teacher.endpoint ${this.#server.url}: ${reply.outage}`, {
       details: { tokens: tokens.length },
-      hint: 'Nothing was trained on this step. When the server is there again, go on with --resume auto; how long a run waits is teacher.endpoint.retries, backoffMs and timeoutMs. A server that refuses long prompts alone needs a context of rollouts.maxPromptTokens + maxOutputTokens + 1 (vLLM: --max-model-len). If the server returns no log-probs of a prompt, try the other teacher.endpoint.api ("prompt_logprobs", "echo").',
+      hint: 'Nothing was trained on this step. When the server answers again, continue with --resume auto; teacher.endpoint.retries, backoffMs and timeoutMs say how long a run waits. A server that refuses long prompts alone needs a context of rollouts.maxPromptTokens + maxOutputTokens + 1 (vLLM: --max-model-len). If the server returns no log-probs of a prompt, try the other teacher.endpoint.api ("prompt_logprobs", "echo").',
     });
   }
 

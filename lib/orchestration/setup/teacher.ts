@@ -21,7 +21,7 @@ export type Teacher = FolderTeacher | ServedTeacher;
 export interface ServedTeacher {
   readonly config?: undefined;
   readonly origin?: undefined;
-  /** Throws HONE_ERR_CONFIG where its key is not in the environment. */
+  /** Throws HONE_ERR_CONFIG if the environment variable with the server's key is not set. */
   open(): TeacherEndpoint;
 }
 

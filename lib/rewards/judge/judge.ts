@@ -16,7 +16,7 @@ export interface JudgeOptions {
   readonly kind: "rubric" | "pairwise";
   /** Criteria of a good answer. */
   readonly rubric: string;
-  /** Highest grade; the lowest is 0. */
+  /** Highest grade that the judge may give; the lowest is 0. */
   readonly scale: number;
   /** Dotted path of the reference field that is shown, or compared with; default: the whole reference. */
   readonly against?: string | undefined;

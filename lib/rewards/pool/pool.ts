@@ -132,7 +132,7 @@ export class VerifierPool implements AsyncDisposable {
   abandon(): Promise<void> {
     this.#abandoned = true;
     this.#closed.abort();
-    void this.#place.close(); // running jobs end with their process
+    void this.#place.close(); // the processes are killed, and with them their running jobs
     return this.close();
   }
 

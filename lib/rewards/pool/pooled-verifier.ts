@@ -33,7 +33,7 @@ export interface Workers {
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
 }
 
-/** Number of loads that may exceed their time limit before a verifier is given up. */
+/** Number of times that loading a verifier may exceed the time limit before the verifier is given up. */
 const LOAD_ATTEMPTS = 2;
 
 export interface PooledVerifierOptions {

@@ -122,7 +122,7 @@ function openPython(
   return new PooledVerifier({ name, python: call, scale, ...limits }, workers);
 }
 
-/** Each request has a time limit; a whole batch has none. */
+/** Opens a judge. Each of its requests has a time limit; a batch as a whole has none. */
 function openJudge(
   options: JudgeOptions,
   scale: RewardScale | undefined,

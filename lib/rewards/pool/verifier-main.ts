@@ -13,9 +13,9 @@ const watched = once(watchdog, "message"); // loading the watchdog may need this
 watchdog.unref();
 
 try {
-  writeFileSync("/proc/self/oom_score_adj", "1000"); // out of memory the kernel kills this process before the trainer
+  writeFileSync("/proc/self/oom_score_adj", "1000"); // makes the kernel kill this process before the trainer if memory runs out
 } catch {
-  // not Linux, or not allowed
+  // fails on systems other than Linux, or if it is not allowed
 }
 
 const progress = new JobProgress(PROGRESS_FD);

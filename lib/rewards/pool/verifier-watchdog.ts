@@ -26,7 +26,7 @@ export class Standstills {
   #lookedAt: number | undefined;
   #gaps: { readonly from: number; readonly to: number }[] = [];
 
-  /** Milliseconds of the last `elapsedMs` before `at`, the time of this look, in which the process stood still. */
+  /** Returns in how many of the `elapsedMs` milliseconds before `at`, the time of this call, the process stood still. */
   look(at: number, elapsedMs: number): number {
     const from = this.#lookedAt ?? at;
     this.#lookedAt = at;

@@ -10,7 +10,7 @@ export interface JobPlace {
    * job
    */
   run(heapMb: number, job: VerificationJob): Promise<JobEnd>;
-  /** Ids of the running processes that this one has started. */
+  /** Ids of the running processes that this process has started. */
   pids(): number[];
   /** Running jobs end as lost, or reject. Idempotent. */
   close(): Promise<void>;

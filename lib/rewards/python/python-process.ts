@@ -44,7 +44,7 @@ export class PythonProcess {
     });
     this.#output = new OutputRelay(basename(file), print);
     this.#child.stderr!.setEncoding("utf8").on("data", (text: string) => this.#output.add(text));
-    this.#child.stdin!.on("error", () => {}); // the process has ended, which its exit event reports
+    this.#child.stdin!.on("error", () => {}); // an error means that the process has ended, which its exit event reports
     this.#ended = new Promise<never>((_, reject) => {
       const end = (cause: string) => void this.#end(cause).then(reject);
       this.#child.once("error", ({ message }) => end(`${command.join(" ")} cannot be started: ${message}`));

@@ -9,7 +9,7 @@ export interface RatedMember {
   readonly text: string;
   /** Token ids, if the completion was sampled by this run. */
   readonly ids?: readonly number[] | undefined;
-  /** Number of optimizer steps behind the weights that sampled it. */
+  /** Number of optimizer steps that the weights which sampled the completion had been trained for. */
   readonly step?: number | undefined;
 }
 

@@ -11,7 +11,7 @@ export interface Hint {
   /** A sentence with its numbers. */
   readonly says: string;
   readonly evidence: Readonly<Record<string, number>>;
-  /** Rows of samples that show it, the latest first. */
+  /** Rows of samples that show the hint, the latest first. */
   readonly rows: readonly number[];
   /** Beginnings of texts by policy and data set: an answer, the reference. Untrusted: may contain control characters. */
   readonly quotes?: Readonly<Record<string, string>>;

@@ -37,7 +37,7 @@ interface Exchanged {
   readonly text: string;
 }
 
-/** A failed try of a request; if final, the request is not retried. */
+/** A failed attempt of a request; if `final`, the request is not sent again. */
 class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   readonly isFinal: boolean;

@@ -1,4 +1,4 @@
-// Which process sends weights to which, and how long it may take: of a run, and of its simulation.
+// Plans which process sends weights to which others, and how long this may take; used by runs and by their simulation.
 
 /** A process, and which machine it is on. */
 export interface Located {

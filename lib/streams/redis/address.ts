@@ -26,7 +26,7 @@ interface SocketAddress {
 
 const DEFAULT_PORT = 6379;
 const MOST_FILE_BYTES = 1 << 20;
-/** sun_path of Linux, less the zero byte at its end. */
+/** Longest path of a Unix socket on Linux: sun_path without the zero byte at its end. */
 const MOST_PATH_BYTES = 107;
 const SOCKET = "redis+unix:";
 

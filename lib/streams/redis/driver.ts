@@ -13,9 +13,9 @@ import { OPEN, SCRIPTS } from "./scripts.ts";
  */
 const PATIENCE_MS = 60_000;
 const IMPATIENCE_MS = 1_000;
-/** Limit of each deletion at the end, so that a lost server delays no exit. Milliseconds. */
+/** Time limit of each deletion at the end of a run, so that a lost server does not delay the exit. Milliseconds. */
 const LAST_MS = 3_000;
-/** Keys that one SCAN call examines. */
+/** Number of keys that one call of SCAN examines. */
 const SCANNED = "1000";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
@@ -151,7 +151,7 @@ function refusalOf([why, about, found, more]: readonly Reply[], fence: Fence | u
   const value = found === null || found === undefined ? undefined : String(found);
   const name = String(why) as Refusal["why"];
   const words: Partial<Record<Refusal["why"], () => string>> = {
-    lost: () => "it was emptied or exchanged after it was opened",
+    lost: () => "it was emptied or replaced after the run had opened it",
     fenced: () => fencedBy(value, fence!.value),
     held: () => heldBy(value!, Number(String(more))),
   };

@@ -49,7 +49,7 @@ export function isSocketHere(path: string): boolean {
   if (found === undefined) return false;
   if (!found.isSocket())
     throw new HoneError("HONE_ERR_USAGE", `${path} is not a socket`, {
-      hint: "Name a path where nothing is yet.",
+      hint: "Name a path at which no file exists.",
     });
   const user = process.getuid?.();
   if (user !== 0 && found.uid !== user)

@@ -2,14 +2,14 @@ import { type ErrorCode, HoneError } from "../../errors.ts";
 import type { Arguments, Fence, OperationName } from "../driver.ts";
 import { type Refusal, StreamError } from "../stream-error.ts";
 
-/** Rises when messages change their meaning. */
+/** Version of the protocol; increment it when messages change. */
 export const PROTOCOL = 1;
 
 /** Ids of messages that are not operations; operations count from 1. */
 export const OPENING = 0;
 export const NEWS = -1;
 
-/** Messages of a client. It opens first; with NEWS it asks for the next notification of a topic. */
+/** Messages of a client. The first opens the store; NEWS asks for the next notification of a topic. */
 export type Asked =
   | readonly [id: typeof OPENING, protocol: number, run: string]
   | readonly [id: typeof NEWS, topic: string]

@@ -84,7 +84,7 @@ class Client {
   readonly #memory: MemoryDriver;
   readonly #path: string;
   readonly #run: string;
-  /** Topics for which it requested a notification. */
+  /** Topics for which the client has requested a notification. */
   readonly #topics = new Set<string>();
   #isOpen = false;
 
@@ -168,7 +168,7 @@ async function lockSocket(path: string): Promise<Disposable> {
 async function removeLeftover(path: string, { name }: SocketName): Promise<void> {
   if (await answers(name))
     throw new HoneError("HONE_ERR_USAGE", `another program listens at ${path}`, {
-      hint: "Name a path where nothing is yet.",
+      hint: "Name a path at which no file exists.",
     });
   rmSync(path);
 }
@@ -178,7 +178,7 @@ async function listen(server: Server, path: string, { name }: SocketName): Promi
   const listening = new Promise<void>((done) => server.once("listening", done));
   const before = process.umask(PRIVATE);
   try {
-    server.listen(name); // makes the socket before it returns
+    server.listen(name); // the socket exists when this call returns
   } finally {
     process.umask(before);
   }

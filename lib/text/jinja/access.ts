@@ -12,7 +12,7 @@ import {
   type Value,
 } from "./values.ts";
 
-/** The value that was found, None too; else undefined with Jinja's words: "'dict object' has no attribute 'x'". */
+/** The value that was found, which may be None; otherwise Undefined with Jinja's message: "'dict object' has no attribute 'x'". */
 function foundIn(object: Value, name: string, found: Value | undefined): Value {
   if (found !== undefined) return found;
   const whose = object === null ? "'None'" : `'${typeName(object)} object'`;

@@ -85,7 +85,7 @@ class Lexer {
     if (text !== "") this.#push("text", text, this.#at);
   }
 
-  /** Removes the blanks in front of a block or comment that begins its line. */
+  /** Removes the spaces and tabs before a block or comment that is the first thing on its line. */
   #unindented(text: string): string {
     const start = text.lastIndexOf("\n") + 1;
     const alone = start > 0 || this.#lineStarts;

@@ -1,4 +1,4 @@
-/** Python's operators. Each throws TemplateFault with Python's words where operands do not fit. */
+/** Python's operators. Each operator throws TemplateFault with Python's message if the operands have the wrong types. */
 import { formatPercent } from "./formatting.ts";
 import { expectCharacters, expectItems } from "./limits.ts";
 import type { BinaryOperator, CompareOperator } from "./syntax.ts";

@@ -40,7 +40,7 @@ function size(args: Arguments, index: number, name: string): number {
   );
 }
 
-/** A key to order by: the item at a path, without regard to case unless asked for. */
+/** The key by which items are sorted: the value at a path, ignoring case unless `caseSensitive`. */
 function keyOf(path: Value | undefined, caseSensitive: boolean): (item: Value) => Value {
   return (item) => {
     const value = path === undefined ? item : atPath(item, path);
@@ -50,7 +50,7 @@ function keyOf(path: Value | undefined, caseSensitive: boolean): (item: Value) =
 
 function sorted(items: readonly Value[], key: (item: Value) => Value, reverse: boolean): Value[] {
   const keyed = items.map((item) => [key(item), item] as const);
-  // Python keeps equal items in their order when it reverses, too.
+  // Python keeps equal items in their original order, also in a reversed sort.
   keyed.sort(([a], [b]) => (reverse ? compare(b, a) : compare(a, b)));
   return keyed.map(([, item]) => item);
 }
@@ -140,7 +140,7 @@ function map(v: Value, args: Arguments, apply: Apply): Value {
   const items = itemsOf(v);
   const path = args.named.get("attribute");
   if (path !== undefined && args.positional.length === 0) {
-    const otherwise = args.named.get("default") ?? undefined; // None counts as missing, as in Jinja
+    const otherwise = args.named.get("default") ?? undefined; // a default of None counts as missing, as in Jinja
     return items.map((item) => {
       const found = atPath(item, path);
       return found instanceof Undefined && otherwise !== undefined ? otherwise : found;

@@ -18,7 +18,7 @@ export function joined(parts: readonly string[], separator: string): string {
 
 const MOST_WIDTH = 1 << 20;
 
-/** str.strip and its one-sided forms; `chars` is a set of characters, white space if undefined. */
+/** str.strip, lstrip and rstrip; `chars` is a set of characters, white space if undefined. */
 export function strip(text: string, chars: string | undefined, left: boolean, right: boolean): string {
   const all = [...text];
   const set = new Set(chars);

@@ -73,7 +73,9 @@ describe.skipIf(noAddon !== undefined)("--resume", { timeout: patient(90_000) },
     expect(none.text).toContain(`${join(none.cwd, "runs/variety")} has no run to resume: starting a new one`);
     expect(none.status).toBe(0);
     const all = await hone("run", recipe, "--resume", ...steps(3));
-    expect(all.text).toContain("the run has already trained all its 3 steps: set training.steps above 3");
+    expect(all.text).toContain(
+      "the run has already trained all its 3 steps: to continue training, set training.steps above 3",
+    );
     expect(all.text).toContain('phase="training" done=3 ');
     expect(all.status).toBe(0);
     const fewer = await hone("run", recipe, "--resume", ...steps(2));

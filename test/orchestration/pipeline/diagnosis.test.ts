@@ -71,7 +71,7 @@ test.each([
     { hook: "afterStep", doing: "the evaluation before that of step 40" },
     "everything waits for the evaluation before that of step 40",
   ],
-  [{ paused: true, outstanding: 0 }, "paused after step 40: nothing is under way; resume to go on"],
+  [{ paused: true, outstanding: 0 }, "paused after step 40: nothing is under way; resume to continue"],
   [
     { paused: true, running: 1 },
     "paused: no new prompts; of what is under way, trainer waits for the engine: 1 sequence running",

@@ -122,7 +122,7 @@ test("a module that cannot be had is a typed error; one that is mended is loaded
   const before = moduleOf("changed.ts", "export default () => 1;");
   const after = moduleOf("changed.ts", "export default () => 2;");
   await expect(loadSlopes(before)).rejects.toThrow(
-    refused(new RegExp(`has hash ${after.sha256}; the recipe was made with ${before.sha256}`)),
+    refused(new RegExp(`has hash ${after.sha256}; the recipe has recorded ${before.sha256}`)),
   );
   moduleOf("changed.ts", "export default () => 1;");
   expect(ask(await loadSlopes(before))).toEqual([0, 1, 0]);

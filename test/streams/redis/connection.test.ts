@@ -185,7 +185,7 @@ describe.skipIf(noRedis !== undefined)("a Redis server", () => {
     for (const call of [() => store.append("s", "y", bytes("y")), () => again.read("s", 0, ALL)])
       await expect(call()).rejects.toMatchObject({
         why: "lost",
-        message: "the store does not hold run known: it was emptied or exchanged after it was opened",
+        message: "the store does not hold run known: it was emptied or replaced after the run had opened it",
       });
     await expect(openStore(server.url, { run: "known", mustExist: true })).rejects.toMatchObject({
       why: "lost",

@@ -7,7 +7,7 @@ export interface Choices {
   readonly lines: string;
   /** Letter of the right option. */
   readonly answer: string;
-  /** Indices in the row of the options in the order shown; without a seed, the row's own order. */
+  /** Order in which options are shown, as indices into the row's options; without a seed the row's own order. */
   readonly order: readonly number[];
 }
 

@@ -16,12 +16,12 @@ const text = z.string().trim().min(1);
 const name = z.string().regex(/^[A-Za-z_]\w*$/, "no name of a function");
 /** AceCode's list of assertions. */
 const listSchema = z.array(text).min(1);
-/** KodCode; a test is a module of pytest's. */
+/** Rows of KodCode, whose test is a module for pytest. */
 const moduleSchema = z.object({
   test: text,
   test_info: z.array(z.looseObject({ function_name: name })).min(1),
 });
-/** Skywork-OR1's problems of LeetCode; the entry point is "Solution().name". */
+/** Rows of LeetCode problems in Skywork-OR1; the entry point has the form "Solution().name". */
 const checkSchema = z.object({
   entry_point: z.string().regex(/^\w+(?:\(\))?(?:\.\w+)?$/, "neither a function nor a method"),
   import_prefix: z.string().nullish(),

@@ -15,7 +15,7 @@ const TEMPLATE =
   "{task}\n\nWrite it in Python, with its imports, in one ```python block. It must pass these tests:\n\n```python\n{tests}\n```";
 /** Creation of a class instance in a test: it cannot be sent to the program's process. */
 const CLASS_INSTANCE = /\b[A-Z]\w*\(/;
-/** Calls that CLASS_INSTANCE matches although their results can be sent. */
+/** Calls whose results can be sent, although CLASS_INSTANCE matches them. */
 const NO_CLASS = /\b(?:Counter|Decimal|Fraction)\(/g;
 
 /**

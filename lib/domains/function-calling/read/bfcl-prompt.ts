@@ -47,7 +47,7 @@ export function describeTools(functions: readonly unknown[]): string {
   return [REQUEST, "<available_tools>", ...tools, "</available_tools>"].join("\n");
 }
 
-/** Functions as chat templates take them, as JSON text. */
+/** JSON text of the functions in the form that chat templates take. */
 export const asTemplatesTakeThem = (tools: readonly unknown[]): string =>
   JSON.stringify(tools.map((one) => ({ type: "function", function: one })));
 

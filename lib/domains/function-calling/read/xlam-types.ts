@@ -4,7 +4,7 @@ import { elementsOf, membersOf } from "../../../shared/text/json-text.ts";
 export interface Parameter {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly isOptional: boolean;
-  /** Default value as JSON text; undefined if there is none. */
+  /** The parameter's default value as JSON text; undefined if it has no default. */
   readonly default: string | undefined;
   /** A value as BFCL lists it among the allowed ones: in a dict, every member is a list of values. Both are JSON text. */
   allowed(value: string): string;

@@ -65,7 +65,7 @@ const letterFrequency = constraint(
   },
 );
 
-/** Shorter words are palindromes by chance. */
+/** Least length of a palindrome in strict mode: shorter words are palindromes by chance. */
 const LEAST_PALINDROME = 3;
 
 const lettersOf = (word: string): readonly string[] => word.match(/[\p{L}\p{N}]/gu) ?? [];

@@ -18,7 +18,7 @@ const LEAST = 0.1;
 const SMOOTHING = 0.5;
 const SMOOTHING_SPREAD = 0.05;
 const BASE_FREQUENCY = 10_000;
-/** Key of the random draws: the same text gets the same language in every process. */
+/** Seed of the detector's random draws. It is fixed, so that a text gets the same language in every process. */
 const SEED = 0;
 
 const ADDRESS =

@@ -37,7 +37,7 @@ interface Token {
 const withoutDot = (type: string): string =>
   type.length > 1 && type.endsWith(".") ? type.slice(0, -1) : type;
 
-/** First pass: decides by the token alone. */
+/** Punkt's first pass, which decides by the token alone, without its neighbours. */
 function token(text: string): Token {
   const lower = text.toLowerCase();
   const made: Token = {

@@ -28,7 +28,7 @@ const DRAWN_ALIKE = new Map(
 const inLatin = (word: string): string =>
   [...word].map((letter) => DRAWN_ALIKE.get(letter) ?? letter).join("");
 
-/** Quick test: only texts with one of these can contain any of the others. */
+/** Quick test: only a text with one of these characters can contain invisible or look-alike ones. */
 const ANY = /[^\n\t\r -~]/;
 
 /**

@@ -39,7 +39,7 @@ const TWO_IN_ONE: readonly Rewrite[] = [
     return [new RegExp(`(?<![${WORD}])(${left})(${right})(?![${WORD}])`, "giu"), " $1 $2 "];
   }),
   [new RegExp(`(?<![${WORD}])(wan)(na)(?= )`, "giu"), " $1 $2 "],
-  // Only if the apostrophe has not separated them already, as in "gonna'tis".
+  // Separates 't from is or was unless the apostrophe has separated them already, as in "gonna'tis".
   [new RegExp(` ('t)(is|was)(?![${WORD}])`, "giu"), " $1 $2 "],
 ];
 

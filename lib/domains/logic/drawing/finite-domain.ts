@@ -40,7 +40,7 @@ export class Domains {
     return (mask & (mask - 1)) === 0;
   }
 
-  /** The largest remaining value; the value, if it is fixed. */
+  /** The largest remaining value of a variable; for a fixed variable, its value. */
   value(variable: number): number {
     return 31 - Math.clz32(this.masks[variable]!);
   }
@@ -189,7 +189,7 @@ export interface SearchOptions {
 export interface SearchResult {
   /** Values by variable. */
   readonly solutions: readonly (readonly number[])[];
-  /** Branches taken; 0 when pruning alone decided. */
+  /** Number of branches that the search took; 0 if pruning alone decided. */
   readonly nodes: number;
   /** False if the search gave up: there may be further solutions. Also true if `limit` was reached. */
   readonly complete: boolean;

@@ -30,7 +30,7 @@ const MOST_KNOWN = 64;
 
 type Neighbours = readonly (readonly number[])[];
 
-/** Cached neighbour lists by board size: a search needs those of a few sizes again and again. */
+/** Caches neighbour lists by board size, because a search needs the lists of a few sizes again and again. */
 function stepping(steps: readonly (readonly [number, number])[]) {
   const known = new Map<string, Neighbours>();
   return (rows: number, columns: number): Neighbours => {

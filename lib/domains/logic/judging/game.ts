@@ -14,7 +14,7 @@ export interface Game<Data = unknown> {
    * its length, or in a bounded prefix
    */
   judge(answer: string, data: Data): ScoredVerdict;
-  /** Judges the whole completion as the reference does, including its bugs; absent if that is the same. */
+  /** Judges the whole completion as the reference implementation does, bugs included; absent if `judge` gives equal verdicts. */
   judgeAsReference?(answer: string, data: Data): ScoredVerdict;
 }
 

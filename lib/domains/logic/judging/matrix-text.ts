@@ -93,7 +93,7 @@ function itemsOf(value: PythonValue, rows: "list" | "any"): readonly PythonValue
   return value.type === "list" || (value.type === "tuple" && rows === "any") ? value.items : undefined;
 }
 
-/** An int beyond 2^53 is no cell of any grid, so its exact value does not matter. */
+/** No grid has a cell beyond 2^53, so the exact value of such an int does not matter. */
 function cellOf(value: PythonValue): Cell {
   if (value.type === "str") return value.value;
   return value.type === "int" || value.type === "bool" ? Number(value.value) : null;

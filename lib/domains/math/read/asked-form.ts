@@ -19,7 +19,7 @@ const ASKS_TAG = /<answer>/i;
 
 /** The form that a prompt requests; undefined if it names none that the verifier reads. */
 export function askedForm(prompt: string): AskedForm | undefined {
-  // the short patterns match the ends of the long ones and take a tenth of their time
+  // the short pattern is tried first: it matches the end of the long one and takes a tenth of the time
   if (ANSWER.test(prompt) && ASKS_LINE.test(prompt))
     return behind("Answer:", (answer) => `Answer: ${answer}`);
   if (ASKS_TAG.test(prompt)) return behind("<answer>", (answer) => `<answer>${answer}</answer>`);

@@ -4,7 +4,7 @@ export interface StatedAnswer {
   readonly from: string;
 }
 
-/** A solution of at most this length may be the answer alone. */
+/** A solution of at most this many characters may be a bare answer. */
 const MAX_BARE_CHARS = 40;
 
 /**

@@ -7,7 +7,7 @@ const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 /** Three numbers with a + b = c, or their letters. */
 type Sum<T> = readonly [a: T, b: T, c: T];
 
-/** Number of digit assignments with a + b = c, counted up to two; column by column. */
+/** Number of digit assignments with a + b = c, counted up to two. Searches column by column. */
 function countSolutions(words: Sum<string>): number {
   const letters = [...new Set(words.join(""))];
   const codes = words.map((word) => Array.from(word, (letter) => letters.indexOf(letter)).reverse());

@@ -12,7 +12,7 @@ type Place = readonly [row: number, column: number];
 /** A constraint as in a row of the data set: 0-based, in either direction. */
 type Constraint = readonly [Place, Place, "<" | ">"];
 
-/** Model of latin squares with some given digits (0: none) and an order for some pairs of cells. */
+/** Model of latin squares with some given digits (0: none) and a required "less than" between some pairs of cells. */
 export function futoshikiModel(n: number, given: readonly number[], signs: readonly Inequality[]): Model {
   const ascending = range(n).flatMap((a) => range(a).map((b) => [b + 1, a + 1]));
   const model = latinModel(

@@ -29,7 +29,7 @@ function holding(random: CounterRandom, owner: string, kind: string, thing: stri
   return { owner, kind, count, text: `${text}.` };
 }
 
-/** Asks how many things of some kinds one person has, among those of others. */
+/** Problems that list the things of several people and ask how many things of some kinds one of them has. */
 export const objectCounting: PuzzleGenerator = {
   task: "object_counting",
   measure: "sentences",

@@ -42,7 +42,7 @@ function change(random: CounterRandom, items: readonly Item[]): { told: string; 
   };
 }
 
-/** A collection that changes several times; asks how many items have a property at the end. */
+/** Problems about a collection that changes several times; they ask how many items have a property at the end. */
 export const objectProperties: PuzzleGenerator = {
   task: "object_properties",
   measure: "items at the start times changes",

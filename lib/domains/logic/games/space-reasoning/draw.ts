@@ -18,7 +18,7 @@ interface Sight {
 
 const steps = (count: number) => `${count} step${count === 1 ? "" : "s"}`;
 
-/** The steps from one place to another in words; undefined if both are the same place. */
+/** The steps from one place to another in words; undefined if the two places are equal. */
 function way(x: number, y: number): string | undefined {
   const parts = [
     x === 0 ? [] : [`${steps(Math.abs(x))} ${x > 0 ? "right" : "left"}`],
