@@ -224,9 +224,8 @@ void PackedBatch::lay_out(const TrainingBatch& batch, int64_t T, int64_t S, int6
   take_if(batch.advantages, advantages, S), take_if(batch.group_sizes, group_sizes, S);
   results_ = memory_.used();
   for (auto* array : {&logprobs, &entropies, &lse, &a, &b, &ratios, &weights, &divergences}) *array = memory_.take<float>(R);
-  clipped = memory_.take<uint8_t>(R);
+  clipped = memory_.take<uint8_t>(R), expert_rows = memory_.take<double>(expert_counts_);
   for (auto* array : {&losses, &policy_losses, &router_losses}) *array = memory_.take<double>(S);
-  expert_rows = memory_.take<double>(expert_counts_);
   custom_ = memory_.used();
   custom_slopes = memory_.take<double>(R), custom_losses = memory_.take<double>(S);
 }
@@ -266,8 +265,6 @@ void PackedBatch::gather(const TrainingBatch& batch, const MicroBatch& which, in
   lay_sequences(which, batch.advantages, advantages.host), lay_sequences(which, batch.group_sizes, group_sizes.host);
   routes_.gather(batch, which);
   memory_.upload(stream_, 0, results_);
-  if (expert_counts_ == 0) return;
-  for (const auto* sums : {&router_losses, &expert_rows}) zero(stream_, sums->device, sums->size * int64_t(sizeof(double)));
 }
 
 kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const StepOptions& o, bool regularizers) const {

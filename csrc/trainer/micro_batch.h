@@ -35,19 +35,18 @@ struct LaidRoutes {
 
 /// The arrays of a micro-batch with T tokens, S sequences and R loss tokens (those with mask 1). Loss row r
 /// predicts the r-th loss token from the hidden state of the token before it, so that everything the
-/// objective reads or writes has R entries, sequence after sequence. Memory is kept between micro-batches;
+/// objective reads or writes has R entries, sequence after sequence. Of a mixture of experts, router_losses are the routers'
+/// auxiliary losses and expert_rows the numbers of rows that went to each expert; a backward adds to both. Memory is kept between micro-batches;
 /// gather() allocates only if one is larger than all before.
 class PackedBatch {
  public:
   template <class T>
   using Array = SharedArrays::Array<T>;
 
-  /// expert_counts: L E of a mixture of experts, otherwise 0.
   explicit PackedBatch(const Stream& stream, bool deterministic = false, int64_t expert_counts = 0)
       : stream_(stream), deterministic_(deterministic), expert_counts_(expert_counts) {}
   /// Copies the micro-batch's sequences, one after the other, into the stream's memory, and divides its rows
-  /// into `parts` blocks. With `exchange`, rows() returns only this rank's rows. Of the results it sets only expert_rows and
-  /// router_losses, to 0.
+  /// into `parts` blocks. With `exchange`, rows() returns only this rank's rows. Does not clear the results.
   void gather(const TrainingBatch& batch, const MicroBatch& which, int64_t parts = 1, model::HeadExchange* exchange = nullptr);
   /// Copies the results to the host; waits for the stream.
   void fetch() const { memory_.download(stream_, results_, custom_); }
@@ -81,9 +80,7 @@ class PackedBatch {
   Array<int32_t> group_sizes;                                 // [S], or null
   Array<float> logprobs, entropies, lse, a, b, ratios, weights, divergences;  // [R] results
   Array<uint8_t> clipped;                                     // [R]
-  Array<double> losses, policy_losses;                        // [S] with, and without, KL and entropy terms
-  Array<double> router_losses;                                // [S] auxiliary losses of the routers
-  Array<double> expert_rows;                                  // [L E] rows that went to each expert; empty without experts
+  Array<double> losses, policy_losses, router_losses, expert_rows;  // [S] with, and without, KL and entropy terms; [S]; [L E]
   Array<double> custom_slopes, custom_losses;                 // [R], [S] results of a custom objective
 
  private:
@@ -92,9 +89,8 @@ class PackedBatch {
 
   Stream stream_;
   bool deterministic_;
-  int64_t expert_counts_;
   SharedArrays memory_;
-  int64_t capacity_ = 0, results_ = 0, custom_ = 0;
+  int64_t expert_counts_, capacity_ = 0, results_ = 0, custom_ = 0;
   std::vector<model::RowBlock> blocks_;
   model::RowBlock own_;
   model::HeadExchange* exchange_ = nullptr;

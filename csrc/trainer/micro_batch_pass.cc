@@ -112,6 +112,12 @@ model::PackedRows counting(const PackedBatch& packed, const model::ModelConfig& 
   return rows;
 }
 
+/// Clears what the backward adds to, also for a step whose backward is left out.
+void clear_sums(const Stream& stream, const PackedBatch& packed) {
+  if (packed.expert_rows.size == 0) return;
+  for (const auto* sums : {&packed.router_losses, &packed.expert_rows}) zero(stream, sums->device, sums->size * int64_t(sizeof(double)));
+}
+
 void add_expert_rows(const PackedBatch& packed, StepReport& report) {
   const int64_t n = packed.expert_rows.size;
   report.expert_rows.resize(size_t(n));
@@ -213,6 +219,7 @@ void MicroBatchPass::train(const TrainingBatch& batch, const MicroBatch& which, 
     lay_slopes(stream_, batch, o, packed_);
     taught = weights.teacher->of(stream_, batch, o, numbers_of(batch, which, packed_.own_rows()), config_.vocabulary);
   }
+  clear_sums(stream_, packed_);
   if (losses.first_bad < 0) backward(batch, saved, taught, o, weights);
   if (o.divergence.on() && weights.ranks) weights.ranks->share(stream_, outputs_of(packed_), {packed_.divergences.device});
   settle(weights.ranks);

@@ -1,4 +1,6 @@
 // Pairs of rows and experts on a GPU: sorting by expert, combination of results, and gradients of the weights.
+#include <algorithm>
+
 #include "core/cuda/launch.cuh"
 #include "kernels/cuda/experts.h"
 #include "kernels/cuda/reduce.cuh"
@@ -8,7 +10,7 @@ namespace hone::kernels::cuda {
 namespace {
 
 constexpr int kThreads = 256, kWarps = kThreads / 32;
-constexpr int kGroupThreads = 1024;
+constexpr int kMostGroupThreads = 1024;
 
 struct Grouping {
   const int32_t* experts;  // [n]
@@ -24,8 +26,7 @@ __device__ __forceinline__ int rank_in_block(bool mine, int* warps, int& all) {
   __syncthreads();
   int before = 0;
   all = 0;
-#pragma unroll
-  for (int w = 0; w < kGroupThreads / 32; ++w) {
+  for (int w = 0; w < int(blockDim.x) / 32; ++w) {
     if (w < warp) before += warps[w];
     all += warps[w];
   }
@@ -35,14 +36,15 @@ __device__ __forceinline__ int rank_in_block(bool mine, int* warps, int& all) {
 
 /// Block e counts the pairs of lower experts, then gives places to its own in their order. So the pairs are
 /// sorted without memory of their own; reads the experts of all pairs twice per expert, from the L2 cache.
-__global__ void __launch_bounds__(kGroupThreads) group_rows_kernel(Grouping a) {
-  __shared__ int scratch[kGroupThreads / 32];
+__global__ void __launch_bounds__(kMostGroupThreads) group_rows_kernel(Grouping a) {
+  __shared__ int scratch[kMostGroupThreads / 32];
   const int expert = int(blockIdx.x);
+  const int threads = int(blockDim.x);
   int first = 0;
-  for (int p = int(threadIdx.x); p < a.count; p += kGroupThreads) first += a.experts[p] < expert;
+  for (int p = int(threadIdx.x); p < a.count; p += threads) first += a.experts[p] < expert;
   first = block_sum(first, scratch);
   if (threadIdx.x == 0) a.begins[expert] = first;
-  for (int base = 0; base < a.count; base += kGroupThreads) {
+  for (int base = 0; base < a.count; base += threads) {
     const int p = base + int(threadIdx.x);
     const bool mine = p < a.count && a.experts[p] == expert;
     int all;
@@ -139,7 +141,8 @@ Rows rows(const TensorView& view) { return {view.as<bf16>(), view.row_stride, vi
 void group_rows(const Stream& stream, const GroupRowsArgs& args) {
   const Grouping a{args.experts.as<const int32_t>(), int(args.rows.dim(0)), int(args.experts.dim(1)), args.begins.as<int32_t>(),
                    args.rows.as<int32_t>(), args.pairs.as<int32_t>()};
-  HONE_LAUNCH(group_rows_kernel, unsigned(args.begins.dim(0) - 1), kGroupThreads, 0, stream, a);
+  const int threads = std::clamp((a.count + 31) / 32 * 32, 32, kMostGroupThreads);
+  HONE_LAUNCH(group_rows_kernel, unsigned(args.begins.dim(0) - 1), unsigned(threads), 0, stream, a);
 }
 
 void count_rows(const Stream& stream, const CountRowsArgs& args) {

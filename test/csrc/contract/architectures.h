@@ -91,6 +91,14 @@ inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   return c;
 }
 
+/// The small model of one architecture.
+inline model::ModelConfig architecture_config(const std::string& type) {
+  for (const auto& [name, config] : architecture_configs()) {
+    if (name == type) return config;
+  }
+  return {};
+}
+
 /// The architectures that GPU kernels support: all but gpt-oss.
 inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
   auto out = architecture_configs();

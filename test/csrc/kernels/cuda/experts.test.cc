@@ -3,6 +3,7 @@
 #include "kernels/experts.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "core/arena.h"
