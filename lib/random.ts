@@ -109,7 +109,7 @@ export class CounterRandom {
     return low + Math.floor(this.next() * (high - low + 1));
   }
 
-  /** One element, uniformly. Trusts that the array is not empty. */
+  /** A uniformly random element of an array that is not empty. */
   choice<T>(items: ArrayLike<T>): T {
     return items[Math.floor(this.next() * items.length)] as T;
   }

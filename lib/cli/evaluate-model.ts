@@ -32,7 +32,7 @@ export interface EvaluateOptions extends Partial<Sampling> {
   readonly data?: string | undefined;
   /** Verifier for the rows of a file that are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
-  /** Maximum messages of an episode, default 3, and tokens of one. */
+  /** Largest number of the model's messages in an episode (default 3), and of tokens in one message. */
   readonly maxTurns?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
   /** Sampling seeds. Default [42]. */

@@ -29,7 +29,7 @@ async function* stepRows(dir: string, steps: readonly number[], json: boolean): 
   for (const step of steps) {
     for await (const line of readRolloutRecord(dir, step)) {
       yield json ? JSON.stringify(line) : stepRow(line as RecordedStep);
-      break; // the first line is the step's own
+      break; // the first line is the record of the step itself
     }
   }
 }

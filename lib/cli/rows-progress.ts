@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import type { RowsRead } from "../data/index.ts";
 import { type ProgressOptions, progress } from "./progress.ts";
 
-/** Reading that takes less long is not shown. */
+/** Milliseconds of reading before the progress is shown. */
 const FIRST_MS = 2000;
 /** Copy of the name in lib/data/rows-read.ts: importing that file would load it for commands that read no data. */
 const CHANNEL = "hone:rows-read";

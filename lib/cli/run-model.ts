@@ -17,7 +17,7 @@ export interface RunCheckpoint {
   readonly checkpoint: string;
 }
 
-/** Files of a checkpoint that are not the model's. */
+/** Files of a checkpoint that do not belong to the model. */
 const NOT_THE_MODEL = /^(?:manifest\.json|optimizer.*|README\.md)$/;
 /** Files of a model folder that concern text (tokenizer, template), in addition to config and weights. */
 const TEXT_FILES =

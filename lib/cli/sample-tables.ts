@@ -41,7 +41,7 @@ function excerpt({ response, thought }: WholeSample): string {
   return visibleText(text.slice(0, EXCERPT_CHARS).replace(/\s+/g, " ").trim());
 }
 
-/** Everything that is known of a sample. */
+/** Text with everything that is known about a sample. */
 export function wholeSampleText(one: WholeSample): string {
   const { penaltyScale = 0, penalty = 0 } = one;
   const facts = [

@@ -12,7 +12,7 @@ export interface MachineChoice {
   readonly answers?: string;
 }
 
-/** A machine, and the run's answers if it was fitted from one. */
+/** A machine to simulate, and the answers of the run to which it was fitted, if any. */
 export interface ChosenMachine {
   readonly machine: Machine;
   readonly outcomes?: Outcomes;

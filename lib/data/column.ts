@@ -13,7 +13,7 @@ export class Column {
     this.length += 1;
   }
 
-  /** Trusts that the index exists. */
+  /** Does not check that the index exists. */
   at(index: number): number {
     return this.#pages[index >>> PAGE_BITS]![index & (PAGE - 1)]!;
   }
@@ -36,7 +36,7 @@ export class Places {
     this.length += 1;
   }
 
-  /** Trusts that the index exists. */
+  /** Does not check that the index exists. */
   at(index: number): number {
     const { first, numbers } = this.#pages[index >>> PAGE_BITS]!;
     const number = numbers[index & (PAGE - 1)]!;
@@ -61,7 +61,7 @@ export class Lines {
     this.length += 1;
   }
 
-  /** Trusts that the index exists. */
+  /** Does not check that the index exists. */
   at(index: number): number {
     let [from, to] = [0, this.#starts.length];
     while (to - from > 1) {

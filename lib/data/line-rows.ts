@@ -109,7 +109,7 @@ function eachLine<T>(
   if (from < all.length) take(from, all.length);
 }
 
-/** True for the start of a file that Windows' programs call Unicode. */
+/** True if a file starts as UTF-16, which Windows programs call Unicode. */
 const isUtf16 = ([first, second]: Buffer): boolean =>
   (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 

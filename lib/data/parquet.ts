@@ -52,7 +52,7 @@ async function bufferOf(handle: FileHandle): Promise<AsyncBuffer> {
   };
 }
 
-/** Converts safe 64-bit integers to numbers, in nested values too. */
+/** Converts 64-bit integers to numbers where a number is exact (up to 2^53 - 1), in nested values too. */
 function plain(value: unknown): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
   if (Array.isArray(value)) return value.map(plain);

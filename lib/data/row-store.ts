@@ -46,7 +46,7 @@ export class RowStore {
 
   /** Bytes held outside the heap. */
   get bytes(): number {
-    return this.#memory.bytes + this.length * 16; // the hashes included
+    return this.#memory.bytes + this.length * 16; // counts the hashes too
   }
 
   add(row: StoredRow): void {

@@ -133,7 +133,7 @@ function find(groups: readonly RecordedGroup[], { step, problem, attempt, token 
   return refuse(`${what}; its attempts there are ${there.join(", ")}`, seen);
 }
 
-/** Options that the step was trained by. */
+/** Options of the trainer in the step. */
 const trainedBy = ({ recipe, step }: BeforeStep): StepOptions =>
   step.trained === undefined ? stepOptions(recipe, 0) : { ...step.trained.objective, muonLr: 0 };
 

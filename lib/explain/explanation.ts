@@ -36,7 +36,7 @@ export interface Explanation {
   readonly settings: readonly ExplainedSettings[];
 }
 
-/** The attempt by one set of settings. */
+/** The attempt, explained under one set of settings. */
 export interface ExplainedSettings {
   /** Assignments of --set; empty for the run's own settings. */
   readonly set: readonly string[];

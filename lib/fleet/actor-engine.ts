@@ -96,7 +96,7 @@ class RequestLeases extends LeasedWork {
 
   /** Releases the lease; the tokens so far are recorded first, for the next actor. */
   async giveBack(held: Held): Promise<void> {
-    await this.#notes.write(held, []); // after the notes in progress
+    await this.#notes.write(held, []); // written after the notes in progress
     await this.end(held.lease, "retry");
   }
 
@@ -132,7 +132,7 @@ function decoded({ payload }: Lease): NumberedRequest | undefined {
   }
 }
 
-/** State of the weights that an engine needs to know. */
+/** Weights that an engine samples with: their version, and whether they are current. */
 export interface EngineWeights {
   /** Weight version with which the engine samples; undefined before the first. */
   readonly version: number | undefined;

@@ -173,7 +173,7 @@ class Actor {
   async #do(control: Control): Promise<void> {
     if (control.kind === "open") return this.#open(control);
     const open = this.#engines.get(control.engine);
-    if (open === undefined) return; // closed before this actor started
+    if (open === undefined) return; // the engine was closed before this actor started
     const { engine, weights } = open;
     if (control.kind === "close") {
       this.#engines.delete(control.engine);

@@ -29,7 +29,7 @@ export interface SelfTest {
   readonly failed: readonly number[];
   /** Seconds until the last of the other ranks was notified. */
   readonly seconds: number;
-  /** Error that this rank received. */
+  /** Message of the error that this rank received. */
   readonly words: string;
 }
 

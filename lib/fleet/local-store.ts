@@ -99,7 +99,7 @@ const FIRST_PAUSE_MS = 100;
 export interface OwnRedisWatch {
   /** Gets a line each time the server ended unexpectedly. */
   readonly say: (line: string) => void;
-  /** Gets HONE_ERR_IO once the server is not started again. */
+  /** Called with HONE_ERR_IO when the server is given up after too many restarts. */
   readonly onFailure: (error: HoneError) => void;
 }
 
@@ -243,7 +243,7 @@ async function missing(child: ChildProcess): Promise<never> {
 
 const lastLines = (text: string, between: string): string => text.trim().split("\n").slice(-3).join(between);
 
-/** Ends the server of a run that was killed, and could not do so itself. @param dir of that server */
+/** Ends the Redis server that a killed run left running. @param dir folder of that server */
 export function endLeftServer(dir: string): void {
   try {
     const pid = Number(readFileSync(join(dir, PID_FILE), "utf8"));

@@ -59,7 +59,7 @@ export class Updates {
     return this.#transfers.answers.listen();
   }
 
-  /** Appends a message to all actors, after the earlier ones. */
+  /** Appends a message for all actors, after the earlier messages. */
   say(control: Control): Promise<void> {
     const said = this.#said.then(async () => {
       await this.#store.append(STREAMS.control, randomUUID(), encodeControl(control));

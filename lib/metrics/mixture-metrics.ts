@@ -29,7 +29,7 @@ export function putMixtureMetrics(sheet: MetricSheet, mixture: MixtureFacts, pre
     const since = (counts: Counts, domain: string) => counts[domain]?.[field] ?? 0;
     const now = domains.map((d) => since(mixture.counts, d));
     putShares(sheet, mixture, domains, now, name, "");
-    if (field === "inFlight") continue; // a level: it has no window
+    if (field === "inFlight") continue; // the number of rollouts in flight at this moment: a step has no share of it
     putShares(
       sheet,
       mixture,

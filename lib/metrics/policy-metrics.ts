@@ -113,7 +113,7 @@ class TokenDivergence {
     this.#ratio += ratio;
     if (ratio > this.#ratioMax) this.#ratioMax = ratio;
     this.#ratioSquares += ratio * ratio;
-    this.#k3 += ratio - 1 - logRatio; // not from the sums: it is far smaller than they are, and would cancel
+    this.#k3 += ratio - 1 - logRatio; // the difference of the other sums would cancel most digits
     this.#chi2 += (ratio - 1) ** 2;
     if (report.clipped[t] !== 0) this.#clipped += 1;
     this.#entropy += report.entropies[t]!;

@@ -62,7 +62,7 @@ export function sizesOf(
   const { training, rollouts } = recipe;
   const weightStorage = storageOf(recipe, configOf(planned));
   const engine = { ...recipe.engine, maxContext: maxContext(recipe), runSeed: 0n, weightStorage, device };
-  // A warm start keeps its moments in f32, and comes first.
+  // A warm start comes before training, and keeps its moments in f32.
   const moments = recipe.warmStart === undefined ? recipe.optimizer.moments : "f32";
   const kind = recipe.warmStart?.optimizer ?? "adamw";
   const optimizer = { ...NO_OPTIMIZER, kind, moments, memory: optimizerMemory(recipe, kind) } as const;

@@ -15,7 +15,7 @@ const GRADIENTS = "gradients of domains against each other";
 const ADAPTERS = "adapters, and the matrix they change";
 const FIRST_PACKING = "an embedding in f32, while the base is packed for the first time";
 
-/** A warm start keeps its moments in f32, and comes first. */
+/** A warm start comes before training, and keeps its moments in f32. */
 const momentsName = ({ warmStart, optimizer }: Recipe) =>
   `optimizer moments, ${warmStart === undefined ? optimizer.moments : "f32"}`;
 

@@ -27,7 +27,7 @@ export interface EvaluationTable {
   readonly mean: Score;
   /** Optional: by difficulty level over all domains. */
   readonly levels?: Readonly<Record<string, Score>> | undefined;
-  /** Optional: of validation sets, which are in no mean. */
+  /** Scores of validation sets, which no mean includes. */
   readonly sets?: Readonly<Record<string, Score>> | undefined;
 }
 

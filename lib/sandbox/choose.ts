@@ -11,7 +11,7 @@ export interface SandboxChoice {
   readonly tried: readonly { readonly name: string; readonly readiness: Readiness }[];
 }
 
-/** Best first: `auto` takes the first that works. */
+/** All drivers, the best first: `auto` takes the first that works. */
 const DRIVERS: readonly PythonSandbox[] = [
   new BubblewrapSandbox(),
   new SandboxFusion(process.env["HONE_SANDBOX_URL"]),

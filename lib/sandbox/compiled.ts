@@ -41,7 +41,7 @@ async function readOrCompile(path: string, compile: () => Promise<Buffer>): Prom
     const binary = await compile();
     const partial = `${path}.${randomUUID()}`;
     writeFileSync(partial, binary, { mode: 0o600 });
-    renameSync(partial, path); // another process never reads a part
+    renameSync(partial, path); // the rename lets no other process read a partial file
     return binary;
   }
 }

@@ -28,7 +28,7 @@ export class PyodideSandbox extends ZygoteSandbox {
       "--allow-addons",
       "--disallow-code-generation-from-strings",
       "--no-warnings",
-      // Fewer threads: a fork does not have them, and would wait for their work.
+      // As few threads as possible: a forked process does not have them, and would wait for their work.
       "--v8-pool-size=1",
       "--single-threaded-gc",
     ];

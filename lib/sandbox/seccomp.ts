@@ -173,7 +173,7 @@ const COMPUTING: Calls = {
   nanosleep: [35, 101],
   getrusage: [98, 165],
   getrandom: [318, 278],
-  // itself
+  // the calling process itself
   sched_yield: [24, 124],
   getpid: [39, 172],
   gettid: [186, 178],

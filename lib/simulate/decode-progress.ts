@@ -62,7 +62,7 @@ export class DecodeProgress {
     if (this.batch > 0) this.busy += seconds;
   }
 
-  /** Applies from now on. Call after `advance`. */
+  /** Sets the decoding speed from now on. Call after `advance`. */
   set speed(speed: number) {
     this.#speed = speed;
   }

@@ -11,7 +11,7 @@ interface Pending {
   token: string;
   untilMs: number;
   deliveries: number;
-  /** The fence under which it is leased. */
+  /** The fence under which the entry is leased. */
   fence: Fence | undefined;
 }
 

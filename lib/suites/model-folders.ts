@@ -21,7 +21,7 @@ export interface RecordedFolder {
   readonly record: EvaluationRecord;
 }
 
-/** A model with the records of its folders, read. */
+/** A model with the records of its folders. */
 export interface RecordedModel extends ModelFolders {
   readonly folders: readonly RecordedFolder[];
 }

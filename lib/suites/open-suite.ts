@@ -34,7 +34,7 @@ export interface OpenSuiteOptions {
   readonly data?: string | undefined;
   /** Verifier for a file's rows, where they are of no published kind. Default "math". */
   readonly verifier?: string | undefined;
-  /** Maximum messages of an episode, default 3, and tokens of one. */
+  /** Largest number of the model's messages in an episode (default 3), and of tokens in one message. */
   readonly maxTurns?: number | undefined;
   readonly maxTurnTokens?: number | undefined;
 }

@@ -35,7 +35,7 @@ export interface Look {
   readonly whole: boolean;
 }
 
-/** A model's answers, in the folder that was analysed. */
+/** File with the answers of a labelling model, in the folder that was analysed. */
 const CACHE = join("traces", "answers.jsonl");
 const OUT = "traces";
 

@@ -90,7 +90,7 @@ export class Delivery implements Sink {
     await this.#tracker.close?.();
   }
 
-  /** Resolves when nothing waits, after the first failure, or with the signal. */
+  /** Resolves when no entry waits, after the first failure, or when the signal aborts. */
   async drain(signal: AbortSignal): Promise<void> {
     const stopped = new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });

@@ -16,7 +16,7 @@ const MOST_PARAMS = 100;
 /** Limits below those of every store: 500 characters of a parameter, 250 of a key. */
 const LONGEST_VALUE = 500;
 const LONGEST_KEY = 250;
-/** Logged after a step's other metrics: a server that has it has them all. */
+/** Metric that is logged last in a step: a server that has this metric has the whole step. */
 const MARK = "hone/step";
 const RUN_TAG = "hone.run";
 const STATUS = { finished: "FINISHED", stopped: "KILLED", failed: "FAILED" } as const;

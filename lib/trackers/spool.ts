@@ -115,7 +115,7 @@ export class Spool {
     this.#waiting -= ends.length;
     this.#cursor = { ...this.#cursor, ...change, offset: ends.at(-1)! };
     if (this.#waiting === 0 && this.#cursor.offset > WORTH_EMPTYING_BYTES) {
-      fileWork(this.path, () => truncateSync(this.path, 0)); // the constructor repairs a kill before #save
+      fileWork(this.path, () => truncateSync(this.path, 0)); // if the process is killed before #save, the next constructor repairs the spool
       this.#cursor = { ...this.#cursor, offset: 0 };
     }
     this.#save();

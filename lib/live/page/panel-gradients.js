@@ -7,7 +7,7 @@ import { ChartGrid } from "./panel-overview.js";
 /** @import { RunInfo } from "../wire.ts" */
 
 const NORM = "gradient/norm/";
-/** Stretches of a strip: of more measurements their means are drawn. */
+/** Largest number of stretches in a strip. More measurements are averaged. */
 const MOST_STRETCHES = 160;
 /** Rows of the table over time; the log has the others. */
 const MOST_ROWS = 200;

@@ -12,7 +12,7 @@ const OPEN_PROMPT_CHARS = 600;
 
 /** Everything about one completion. @param {Page} page @param {number} run @param {ShownSample} one */
 export function sampleView(page, run, one) {
-  const { frozen } = page.connection; // which keeps single completions, no problem's groups
+  const { frozen } = page.connection; // a static report keeps single completions, but not the groups of a problem
   const over = el("div", { className: "over-time" });
   if (!frozen) void overTime(page, run, one, over).catch((error) => page.say(error));
   return el(

@@ -18,7 +18,7 @@ export class DiskSet implements Disposable {
   #slots = FIRST_SLOTS;
   #size = 0;
 
-  /** @param path free, on the disk to use. Throws HONE_ERR_IO naming it. */
+  /** @param path a path on the disk to use, at which no file exists. Throws HONE_ERR_IO naming it. */
   constructor(path: string) {
     this.#path = path;
     this.#fd = nameless(path);

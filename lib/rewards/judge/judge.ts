@@ -30,7 +30,7 @@ export interface JudgeOptions {
   readonly concurrency: number;
   /** Time limit for one reply of the server. */
   readonly timeoutMs: number;
-  /** Tries after the first. */
+  /** Number of retries after the first attempt. */
   readonly retries: number;
   readonly backoffMs: number;
   /** Maximum calls and tokens of this process; replies from the cache are free. */

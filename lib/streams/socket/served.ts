@@ -93,7 +93,7 @@ class Client {
     this.#memory = memory;
     this.#path = path;
     this.#run = run;
-    this.#serve().catch(() => socket.destroy()); // after an invalid message
+    this.#serve().catch(() => socket.destroy()); // an invalid message ends the connection
   }
 
   tell(topic: string): void {

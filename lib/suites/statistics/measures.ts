@@ -63,7 +63,7 @@ export interface Counting {
   readonly levels: readonly string[];
 }
 
-/** All measures of a suite. Trusts that there is a problem. */
+/** All measures of a suite, over at least one problem. */
 export function measure(problems: readonly JudgedProblem[], { metric, levels }: Counting): Measures {
   const bySeed = perSeed(problems, metric);
   const by = (keyOf: (problem: JudgedProblem) => string) =>

@@ -17,7 +17,7 @@ const rowSchema = z.object({
 
 const TEMPLATE =
   'This is a multiple choice question about {category}. Think step by step and end with "the answer is (X)" where X is the letter of the right choice.\n\n{task}';
-/** The set's replacement for an option that was removed. */
+/** Text that the data set has in place of a removed option. */
 const REMOVED = "N/A";
 
 /**

@@ -14,7 +14,7 @@ function countSolutions(words: Sum<string>): number {
   const lowest = letters.map((letter) => (words.some((word) => word.startsWith(letter)) ? 1 : 0));
   const digitOf = new Int8Array(letters.length).fill(-1);
   const columns = words[2].length;
-  let taken = 0; // one bit a digit
+  let taken = 0; // one bit per digit
   let found = 0;
 
   const column = (at: number, carry: number): void => {
