@@ -124,21 +124,22 @@ void check_targets(const ModelConfig& model, const std::vector<std::string>& tar
   if (targets.empty()) fail(Code::kConfig, "lora: targets is empty; name at least one of %s.", joined(all).c_str());
   for (const std::string& name : targets) {
     if (has(all, name)) continue;
-    if (model.mixes() && has({"all-linear", "gate_proj", "up_proj", "down_proj"}, name)) refuse_experts(model, name, all);
+    if (model.mixes() && has({"gate_proj", "up_proj", "down_proj"}, name)) refuse_experts(model, name, all);
     fail(Code::kConfig, "lora: %s has no \"%s\"; targets can be %s, or \"all-linear\" alone.", model.arch.c_str(), name.c_str(),
          joined(all).c_str());
   }
 }
 
-/// The targets that `config` names, in the model's order.
+/// The targets that `config` names, in the model's order. "all-linear" leaves out experts, as PEFT does: their matrices
+/// are parameters of one module, and their adapters have many times the weights of the others.
 LayerTargets chosen(const ModelConfig& model, const AdapterConfig& config) {
   if (config.rank < 1) fail(Code::kConfig, "lora: rank is %lld; it must be at least 1.", (long long)config.rank);
   if (!(config.alpha > 0.0f)) fail(Code::kConfig, "lora: alpha is %g; it must be positive.", double(config.alpha));
   LayerTargets out;
   for (int64_t l = 0; l < model.layers; ++l) out.push_back(targets_of(model, l));
-  if (!model.mixes() && config.targets == std::vector<std::string>{"all-linear"}) return out;
-  check_targets(model, config.targets, names_in(out));
-  for (auto& layer : out) std::erase_if(layer, [&](const Target& t) { return !has(config.targets, t.name); });
+  const bool all = config.targets == std::vector<std::string>{"all-linear"};
+  if (!all) check_targets(model, config.targets, names_in(out));
+  for (auto& layer : out) std::erase_if(layer, [&](const Target& t) { return all ? t.experts.has_value() : !has(config.targets, t.name); });
   return out;
 }
 

@@ -29,8 +29,7 @@ const MOST_PROPOSALS = 3;
  * together, and skips combinations that contain a sufficient one: so every change of a proposal is necessary.
  */
 export function advise(recipe: Recipe, measure: Measure): Advice {
-  const { network } = measure(recipe);
-  const single = CHANGES.map(({ assignments }) => assignments(recipe, network) ?? []);
+  const single = CHANGES.map(({ assignments }) => assignments(recipe) ?? []);
   const usable = (i: number) => single[i]!.length > 0 || i === PAGES || i === FEWEST_PAGES;
   const proposals: Proposal[] = [];
   const enough: number[] = [];

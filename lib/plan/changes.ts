@@ -1,5 +1,4 @@
 import { maxContext, type Recipe, rolesOf, shardingOf } from "../config/index.ts";
-import type { Network } from "./network.ts";
 
 /** Something a recipe can do without, and what that costs. */
 export interface Change {
@@ -9,14 +8,12 @@ export interface Change {
   /** True if the change costs time but changes no result; a run that would not fit applies it automatically. */
   readonly isFree?: true;
   /** `--set` assignments of the change; undefined if the recipe already has it or does not allow it. */
-  readonly assignments: (recipe: Recipe, network: Pick<Network, "experts">) => readonly string[] | undefined;
+  readonly assignments: (recipe: Recipe) => readonly string[] | undefined;
 }
 
 /** Smallest engine.stepTokens that is proposed; with fewer rows a step, reading prompts gets slow. */
 const FEW_STEP_TOKENS = 256;
 const FEWEST_HEAD_ROWS = 2048;
-/** For a mixture of experts: adapters of all experts have many times the weights of attention's adapters. */
-const ATTENTION_TARGETS = 'lora.targets=["q_proj","k_proj","v_proj","o_proj"]';
 
 /**
  * Changes that `hone plan` may propose, cheapest first: those without effect on results and little on time, those
@@ -111,8 +108,7 @@ export const CHANGES: readonly Change[] = [
   {
     name: "lora",
     cost: "adapters are trained and the weights are not; use some ten times the optimizer.lr",
-    assignments: ({ lora }, { experts }) =>
-      lora === undefined ? ["lora.rank=16", ...(experts > 0 ? [ATTENTION_TARGETS] : [])] : undefined,
+    assignments: ({ lora }) => (lora === undefined ? ["lora.rank=16"] : undefined),
   },
   {
     name: "fewest engine.pages",

@@ -18,9 +18,8 @@ export function placed(recipe: Recipe, measure: (recipe: Recipe) => Measured): R
 
 /** The cheapest free change with which a recipe fits; undefined if none suffices. */
 export function choiceFor(recipe: Recipe, measure: (recipe: Recipe) => Measured): Choice | undefined {
-  const { network } = measure(recipe);
   const free = CHANGES.filter(({ isFree }) => isFree).flatMap(({ name, cost, assignments }) => {
-    const made = assignments(recipe, network);
+    const made = assignments(recipe);
     return made === undefined ? [] : [{ name, cost, assignments: made }];
   });
   for (let set = 1; set < 2 ** free.length; set++) {

@@ -127,7 +127,9 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
     expect(metrics.some((step) => step["grad/norm"]! > 0)).toBe(true);
     for (const step of metrics) expect(step["mismatch/kernel/max"] ?? 0).toBe(0);
     const trained = metrics.find((step) => step["grad/norm"]! > 0)!;
-    expect((trained["experts/load/max"] ?? 0) >= 1).toBe(Boolean(fields["num_experts"] ?? fields["num_local_experts"]));
+    expect((trained["experts/load/max"] ?? 0) >= 1).toBe(
+      Boolean(fields["num_experts"] ?? fields["num_local_experts"]),
+    );
     // balancing loss: k 0.01 for even loads, more for uneven ones; z loss: ln² of six experts times about 0.001
     const terms = trained["loss/total"]! - trained["loss/policy"]!;
     if (more.objective?.router === undefined) expect(terms).toBe(0);

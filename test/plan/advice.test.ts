@@ -81,7 +81,7 @@ test.each(longest ? TRIED : TRIED.slice(0, 1))(
     const found = proposals.map(({ changes }) => changes.map(({ name }) => name));
     const usable = CHANGES.map(({ name, assignments }) => ({
       name,
-      settings: assignments(recipe, { experts: 0 }) ?? [],
+      settings: assignments(recipe) ?? [],
     })).filter(({ name, settings }) => settings.length > 0 || name.endsWith("engine.pages"));
     for (let set = 0; set < 2 ** usable.length; set++) {
       const chosen = usable.filter((_, i) => Math.floor(set / 2 ** i) % 2 === 1);

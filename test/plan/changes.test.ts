@@ -4,18 +4,8 @@ import { CHANGES, FEWEST_PAGES, PAGES } from "../../lib/plan/changes.ts";
 import { smallRecipe } from "../orchestration/small-recipe.ts";
 
 const small = (rest: Partial<RecipeInput> = {}) => smallRecipe({}, rest);
-const DENSE = { experts: 0 };
-const assignmentsOf = (name: string, recipe = small(), network = DENSE) =>
-  CHANGES.find((change) => change.name === name)!.assignments(recipe, network);
-
-test("adapters of a mixture of experts are the attention's alone", () => {
-  expect(assignmentsOf("lora")).toEqual(["lora.rank=16"]);
-  const settings = assignmentsOf("lora", small(), { experts: 8 })!;
-  expect(overrideRecipe(small(), settings).lora).toMatchObject({
-    rank: 16,
-    targets: ["q_proj", "k_proj", "v_proj", "o_proj"],
-  });
-});
+const assignmentsOf = (name: string, recipe = small()) =>
+  CHANGES.find((change) => change.name === name)!.assignments(recipe);
 
 test("they stand in the order of their cost, pages twice", () => {
   expect(CHANGES.map(({ name }) => name)).toEqual([
@@ -47,9 +37,9 @@ test("a change that was made cannot be made again", () => {
   });
   expect(assignmentsOf("metrics.gradients.noiseScale", recipe)).toBeDefined();
   for (const { name, assignments } of CHANGES) {
-    const first = assignments(recipe, DENSE);
+    const first = assignments(recipe);
     if (first === undefined) continue;
-    expect([name, assignments(overrideRecipe(recipe, first), DENSE)]).toEqual([name, undefined]);
+    expect([name, assignments(overrideRecipe(recipe, first))]).toEqual([name, undefined]);
   }
 });
 
@@ -82,7 +72,7 @@ test("without evaluations there is no best checkpoint to keep", () => {
 
 test("what several trainers could divide further is proposed to them alone", () => {
   const { assignments } = CHANGES.find(({ name }) => name === "hardware.sharding.stage")!;
-  const of = (hardware: object) => assignments({ ...smallRecipe(), hardware } as unknown as Recipe, DENSE);
+  const of = (hardware: object) => assignments({ ...smallRecipe(), hardware } as unknown as Recipe);
   expect(of({ processes: { actors: 1, trainers: 2 } })).toEqual(["hardware.sharding.stage=parameters"]);
   expect(of({ processes: { actors: 1, trainers: 1 } })).toBeUndefined();
   const divided = { sharding: { stage: "parameters", exact: true } };
