@@ -185,7 +185,7 @@ const checkpointSchema = z
 
 const metricsSchema = z
   .strictObject({
-    /** Compares the gradients of the domains (docs/reference/metrics.md, "Who pays for whom"). */
+    /** Compares domains' gradients (docs/reference/metrics.md, "How domains' gradients affect each other"). */
     gradients: z
       .strictObject({
         /** Gradients are measured in steps divisible by this number, each at the cost of one more forward and backward. 0: never. */

@@ -46,14 +46,14 @@ const examplesOf = (page: string) =>
   [...read(page).matchAll(/^```\w[^\n]*\n[\s\S]*?^```$/gm)].map(([block]) => block).join("\n");
 
 /**
- * The page's text without the names of other libraries: without first cells and the section "Not here" of the pages
- * on other trainers.
+ * The page's text without the names of other libraries: without first cells, and without the section "What Hone lacks"
+ * of the pages on other trainers.
  */
 const ownText = (page: string) =>
   /from-(?:trl|verl)\.md$/.test(page)
     ? read(page)
         .replaceAll(/^\| [^|]+ \|/gm, "|")
-        .replace(/^## Not here[\s\S]*/m, "")
+        .replace(/^## What Hone lacks[\s\S]*/m, "")
     : read(page);
 
 /** Text in backticks and in diagrams, which are fenced blocks without a language. */
