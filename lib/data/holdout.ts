@@ -31,7 +31,7 @@ export interface Candidate {
 
 /** Decides which rows of a data set are held out: receives every row, then returns the chosen ones. */
 export interface HeldOutRule {
-  /** Rows with a greater point can no longer be held out. */
+  /** Largest point (hash of a row's content) at which a row may still be held out. */
   readonly reach: number;
   take(candidate: Candidate): void;
   /** Returns the held-out rows. @param rows number of rows seen @throws HONE_ERR_DATA if there are too few rows for the option `heldOut` */

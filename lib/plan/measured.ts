@@ -40,11 +40,11 @@ export function fits({ capacity = Number.POSITIVE_INFINITY, ...plan }: Measured)
 export const mostOf = ({ roles, together }: Pick<Measured, "roles" | "together">): number =>
   together?.total ?? Math.max(...roles.map(({ total }) => total));
 
-/** Bytes of the host's share. */
+/** Bytes of the tensors in host memory. */
 export const hostOf = ({ hostRows }: Pick<Measured, "hostRows">): number =>
   hostRows.reduce((sum, { bytes }) => sum + bytes, 0);
 
-/** True if the host's share fits the host's memory. */
+/** True if the tensors in host memory fit it. */
 export const fitsHost = ({
   hostCapacity = Number.POSITIVE_INFINITY,
   ...plan

@@ -6,7 +6,7 @@ export const TABLE_FORMATS = ["text", "markdown", "latex", "csv"] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
 export interface PlainTable {
-  /** The first names the rows. */
+  /** Column titles. The first column has the names of the rows. */
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
