@@ -29,9 +29,10 @@ struct MambaArgs {
 };
 void mamba(const Stream& stream, const MambaArgs& args);
 
-/// The backward. Sums over rows are independent of the number of threads: f32 sums over 64 rows of a sequence, added in f64
-/// in order (conv, norm), or f64 sums (conv_bias, decay, dt, skip). Gradients of B and C: f32 sums over up to an eighth
-/// of a group's heads, which are added in order. States are recomputed from one stored every 64 rows, in memory of each thread.
+/// The backward. Sums over rows are independent of the number of threads: f32 sums over 64 rows of a sequence, which are
+/// added in f64 in order (conv, norm), or f64 sums (conv_bias, decay, dt, skip). Gradients of B and C are f32 sums over the
+/// heads of a part of a group (mamba_head_parts), and parts are added in order. States are recomputed from one stored every
+/// 64 rows, in memory of each thread.
 struct MambaGradArgs {
   TensorView x;         // [R, inputs] f32 in
   DeltaWeights weights;
@@ -46,7 +47,7 @@ struct MambaGradArgs {
 };
 void mamba_grad(const Stream& stream, const MambaGradArgs& args);
 
-/// Number of parts of a group's heads, each of which sums gradients of B and C by itself.
+/// Number of parts into which a group's heads are divided, so that threads can share them: at most eight.
 int64_t mamba_head_parts(const DeltaSizes& sizes);
 /// Scratch of the backward, which also suffices for the forward.
 int64_t mamba_scratch_bytes(int64_t rows, const DeltaSizes& sizes);

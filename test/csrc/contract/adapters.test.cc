@@ -1,7 +1,6 @@
 // LoRA adapters in engine and trainer: both use W + s B A, and only A and B are trained. Gradients are
 // compared with central differences of an f64 model with merged weights; engine and trainer bit for bit.
-// test/native/lora-goldens.test.ts compares with PyTorch. Mutation tests:
-// test/mutants/csrc-{model,trainer}.json.
+// test/native/lora-goldens.test.ts compares with PyTorch. Mutation tests: test/mutants/csrc-{model,trainer}.json.
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -36,7 +35,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
   if (!model.mixes()) return adapted(rank, alpha);
   std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
   if (model.delta_by_head) linear = {"in_proj_qkvz", "in_proj_ba", "out_proj"};
-  if (model.delta.mamba) linear = {"in_proj", "out_proj"};
+  else if (model.delta.mamba) linear = {"in_proj", "out_proj"};
   if (model.is_hybrid()) targets.insert(targets.end(), linear.begin(), linear.end());
   return adapted(rank, alpha, std::move(targets));
 }
@@ -44,8 +43,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
 /// Models with layers of gated DeltaNet, Mamba-2 or short convolution, which the f64 reference model lacks.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
-          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)},
-          {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
+          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {

@@ -142,8 +142,8 @@ const Recorded kRecorded[] = {
     {"qwen3", 0x58e10ef838956a9a, 0xca71682675a2325d, 0xf65606efa31cb4d0},
     {"qwen3_5", 0x5aba89016a7bbbf0, 0x7d1313ceaee452bc, 0xba6a2153890b0093},
     {"lfm2", 0xbee40ad8f85c5e73, 0x5b46e09db748aa18, 0x44038db3770107aa},
-    {"granite-4-h", 0, 0, 0},
-    {"granite-4-h with experts", 0, 0, 0},
+    {"granite-4-h", 0x1b21989a6e45dbfc, 0x84fd36abadacd8fe, 0x2db7488f4066a8ef},
+    {"granite-4-h with experts", 0xb06f39d376237aa6, 0xeeef27bc6552be76, 0xfcebb676a85cc5a3},
     {"gemma4_text", 0x7f87e1c6c442129c, 0xfd12fbc3e1979715, 0x0d5bef8764a26713},
 };
 
