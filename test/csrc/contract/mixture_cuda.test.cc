@@ -53,4 +53,11 @@ TEST(routes_are_neither_recorded_nor_replayed) {
   EXPECT_THROWS(make_trainer(model, 1)->step(routed, o), Code::kUnsupported);
 }
 
+TEST(adapters_of_experts_are_refused) {
+  NEEDS_DEVICE;
+  TrainerConfig config;
+  config.device = kCuda, config.adapters = {8, 16.0f, {"q_proj", "experts"}, 5};
+  EXPECT_THROWS(Trainer(architecture_config("qwen3_moe"), config, nullptr), Code::kUnsupported);
+}
+
 }  // namespace contract_mixture_cuda_test

@@ -1,5 +1,8 @@
 // Mixtures of experts on a device, compared with the CPU ops on the same values. Sizes are odd, some experts get no
 // rows, and one may get all of them.
+//
+// Faults put into the code, each detected: the tile after the one looked for; rows of later blocks in a block's gradient;
+// places of other pairs; the higher index of equal scores; a gradient without the softmax's mean.
 #include "kernels/experts.h"
 
 #include <algorithm>
