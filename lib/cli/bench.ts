@@ -125,8 +125,7 @@ export async function benchModels(core: Core, options: BenchOptions): Promise<(B
 }
 
 function gpuPeak(device: string): Peak {
-  if (/PCIe|NVL/.test(device)) return {};
-  return PEAKS.find(([name]) => name.test(device))?.[1] ?? {};
+  return /PCIe|NVL/.test(device) ? {} : (PEAKS.find(([name]) => name.test(device))?.[1] ?? {});
 }
 
 async function benchShape(
@@ -136,10 +135,8 @@ async function benchShape(
   peak: Peak,
 ): Promise<(BenchRow | BenchGap)[]> {
   const config = JSON.stringify(BENCH_SHAPES[shape]);
-  const network = networkOf(config);
-  const { packedTokens } = options;
   const rows: (BenchRow | BenchGap)[] = [];
-  const subject = { shape, config, network, peak, ...options };
+  const subject = { shape, config, network: networkOf(config), peak, ...options };
   const asked = (...parts: BenchPart[]) => parts.some((part) => options.parts.includes(part));
   const tried = async (what: BenchPart, work: () => Promise<BenchRow[]>) => {
     try {
@@ -164,7 +161,7 @@ async function benchShape(
     }
   };
   const train = async (what: "training" | "lora", trainer: TrainerFace) => {
-    for (const tokens of packedTokens)
+    for (const tokens of options.packedTokens)
       await tried(what, async () => [await benchTraining(trainer, tokens, what, subject)]);
   };
   if (asked("generation", "prefill", "training"))

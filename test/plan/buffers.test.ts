@@ -148,13 +148,13 @@ test("rows of the head's gradient take two bytes a logit on a GPU, and nothing o
   expect(logits("cpu", 8192)).toBe(logits("cpu", 2048));
 });
 
-test("a micro-batch may hold every answer of a step: each takes 40 bytes of arrays", () => {
+test("a micro-batch may hold every answer of a step: each takes 48 bytes of arrays", () => {
   const { training, rollouts } = smallRecipe();
   const [few, many] = [1, 2].map((factor) => {
     const recipe = smallRecipe({}, { rollouts: { ...rollouts, groupSize: factor * rollouts.groupSize } });
     return sizesOf(recipe, config, "cpu", 2).arrays;
   });
-  expect(many! - few!).toBe(40 * training.groupsPerStep * rollouts.groupSize);
+  expect(many! - few!).toBe(48 * training.groupsPerStep * rollouts.groupSize);
 });
 
 test("a GPU is answered for without one, with what only its kernels need", () => {
