@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "architectures.h"
 #include "core/device.h"
 #include "sharded_gpus.h"
 
@@ -31,6 +32,19 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
   }
   // The only difference is the order in which gradients of micro-batches are summed.
   expect_near(solo, run(model, gpu_config(Stage::kNone, false), supervised(), batches));
+}
+
+TEST(gpus_that_divide_a_mixture_of_experts_have_the_bits_of_one) {
+  NEEDS_SHIM;
+  const ModelConfig model = architecture_config("qwen3_moe");
+  const std::vector<Batch> batches = drawn_batches(model);
+  const Course solo = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
+  EXPECT_TRUE(!solo.reports[0].expert_rows.empty() && solo.reports[0].update_norm > 0);
+  for (const Stage stage : {Stage::kOptimizer, Stage::kGradients, Stage::kParameters}) {
+    for (const Course& course : run_ranks(2, model, gpu_config(stage, true), supervised(), batches)) {
+      EXPECT_TRUE(same_course(course, solo));
+    }
+  }
 }
 
 /// With one rank, collectives are copies. Those of layers and moments overlap with other work, in an order
