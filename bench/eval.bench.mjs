@@ -1,8 +1,8 @@
-// Tokens a second of `hone eval` (sampling, text, every completion on disk, verdicts by separate processes) next to the
-// engine alone with the same requests, submitted at once and discarded. The two take turns; the result is the median of
-// their ratios without the first turn. Random weights of the quick start's shape, and of one with 26 million
-// parameters, whose tokens take so long that the rest costs little; the quick start's generated problems. --smoke: one
-// short turn of the smaller.
+// Compares the tokens a second of `hone eval` (samples, decodes text, writes every completion to disk, judges in separate
+// processes) with those of the engine alone, which gets the same requests at once and discards its results. The two run in
+// turns; the result is the median of their ratios without the first turn. Two models with random weights: the quick
+// start's, and one of 26 million parameters, where sampling takes most of the time. Problems: the quick start's, generated.
+// --smoke: one short turn of the smaller model.
 import { mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import path from "node:path";

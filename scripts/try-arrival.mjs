@@ -84,7 +84,7 @@ const RECIPES = {
   }`,
 };
 
-/** Runs such a recipe as hone run does; returns the mean reward of its first and of its last ten steps. */
+/** Trains the recipe `name` with `hone run`; returns the mean reward of its first ten and of its last ten steps. */
 function trained(name, here) {
   const dir = `runs/${name}`;
   must("npx", ["hone", "run", `${name}.mjs`, "--dir", dir], here);

@@ -14,7 +14,7 @@ export interface Chosen {
   readonly shared: readonly string[];
   /** They start processes, browsers or servers. */
   readonly processes: readonly string[];
-  /** They do not share modules. */
+  /** Test files that load their own copy of every module. */
   readonly alone: readonly string[];
   /** What `npm test` prints about the files that it leaves out. */
   readonly note: string | undefined;

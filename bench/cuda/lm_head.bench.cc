@@ -1,5 +1,5 @@
-// The FP32 head on a GPU: statistics and gradient in TFLOP/s of bf16 work; sampling as a share of the time to read the
-// weights at the copy bandwidth of the same run. Uses wgmma where available, mma.sync with HONE_CUDA_PORTABLE=1.
+// Measures the FP32 head on a GPU. Log-probs, entropies and gradient: TFLOP/s, counting the bf16 operations. Sampling: the
+// time in which a copy reads the weights once, measured in the same run, as a share of the time that sampling takes. Uses wgmma where available, mma.sync with HONE_CUDA_PORTABLE=1.
 // `--json` prints lines of JSON, a word selects rows by name, `--smoke` takes small shapes.
 #include "kernels/lm_head.h"
 

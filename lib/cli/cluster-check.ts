@@ -82,7 +82,7 @@ function rendezvousStage(recipe: Recipe): Stage {
       continue;
     throw new HoneError(
       "HONE_ERR_INTERNAL",
-      `under ${launcher} ${nodes} agents place ${placements.length} processes in ${places.size} different slots; the recipe has ${wanted} processes`,
+      `under ${launcher} ${nodes} agents would start ${placements.length} processes, ${places.size} of them different; the recipe needs ${wanted}, each once`,
     );
   }
   const each = placeProcesses(roles, nodes)[0]!;

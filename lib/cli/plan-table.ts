@@ -1,8 +1,8 @@
 import { CARDS, inUnits, type TableRow } from "../plan/index.ts";
 
 /**
- * Tokens are rounded down to thousands, so that a few more bytes in a trainer's arrays do not change the
- * page.
+ * Numbers of tokens are rounded down to thousands, so that the table in the documentation does not change when a
+ * trainer's arrays grow by a few bytes.
  */
 const THOUSAND = 1000;
 

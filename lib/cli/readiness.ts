@@ -20,7 +20,7 @@ export async function reportReadiness(recipe: Recipe, dir: string): Promise<stri
   if (agents === undefined)
     throw new HoneError(
       "HONE_ERR_INTERNAL",
-      "a dry run needs a recipe of several processes, and this one has none",
+      "a dry run checks how several processes start, but this recipe runs in one process",
     );
   const wanted = placements.flat().map(({ role, rank }) => `${role}.${rank}`);
   const present = await awaitReadiness(() => agents.core.readyProcesses(), wanted, WAIT_MS);

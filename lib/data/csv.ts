@@ -3,11 +3,11 @@ import { streamPlainFile } from "../shared/files/plain-file.ts";
 import type { Fault, RawRow } from "./raw-row.ts";
 
 /**
- * Reads rows of a CSV file by the names in its first line, in pieces; the row after that line is 1. Fields are
+ * Streams the rows of a CSV file whose first line has the names; the first row after it has number 1. Fields are
  * separated by commas, or by semicolons or tabs if the first line contains only these. Quoted fields may contain
  * separators, line ends and doubled quotes. A row with more fields than names becomes a Fault: an unquoted separator
- * has shifted its fields. Throws on a file that ends within a quoted field.
- * @param bytes of the file, if it is compressed Source: RFC 4180.
+ * has shifted its fields. Throws if the file ends within a quoted field. Source: RFC 4180.
+ * @param bytes the decompressed content, if the file is compressed
  */
 export async function* csvRows(
   path: string,

@@ -166,9 +166,13 @@ function filesOf(
   const taken = files.filter((file) => reader.takes?.(file.path) ?? true);
   const others = files.filter((file) => !taken.includes(file)).map((file) => file.path);
   if (taken.length > 0) return { taken, others };
-  throw new HoneError("HONE_ERR_DATA", `none of ${files.length} files is named like a file of ${kind}`, {
-    details: { files: others },
-  });
+  throw new HoneError(
+    "HONE_ERR_DATA",
+    `none of ${files.length} files has a name that data sets of kind ${kind} use`,
+    {
+      details: { files: others },
+    },
+  );
 }
 
 function ruleOf(

@@ -113,9 +113,13 @@ function readDrops(path: string | undefined): ReadonlySet<string> {
   try {
     return new Set(dropsSchema.parse(JSON.parse(readFileSync(path, "utf8"))).map(({ key }) => key));
   } catch (cause) {
-    throw new HoneError("HONE_ERR_DATA", `${path} is not a file of drops: ${(cause as Error).message}`, {
-      cause,
-      hint: "Write it with hone data check --drops.",
-    });
+    throw new HoneError(
+      "HONE_ERR_DATA",
+      `${path} is not a list of rows to drop: ${(cause as Error).message}`,
+      {
+        cause,
+        hint: "Write it with hone data check --drops.",
+      },
+    );
   }
 }

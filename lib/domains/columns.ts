@@ -149,7 +149,7 @@ export function askedIn(row: Row): AskedColumn | Bad | undefined {
     if (isBad(one)) bad ??= one;
     else found.push({ column, ...one });
   }
-  // a row with a valid older column is not refused because a newer column name happens to be malformed
+  // accepts a row whose column of an older name is valid, even if its column of a newer name is malformed
   if (bad !== undefined && (found.length === 0 || isOfOlder(bad))) return bad;
   const [first, ...others] = found;
   if (first === undefined || others.length === 0) return first;

@@ -104,9 +104,13 @@ function expectChangeable(set: readonly string[]): void {
   for (const assignment of set) {
     const [section = ""] = assignment.split(/[.=]/);
     if (CHANGEABLE.includes(section)) continue;
-    throw new HoneError("HONE_ERR_USAGE", `--set ${assignment}: explain changes ${CHANGEABLE.join(", ")}`, {
-      hint: "Other settings would have led to other completions or weights, which the record does not have.",
-    });
+    throw new HoneError(
+      "HONE_ERR_USAGE",
+      `--set ${assignment}: hone explain can change only ${CHANGEABLE.join(", ")}`,
+      {
+        hint: "With other values of other settings the run would have had other completions or weights, which the record does not have.",
+      },
+    );
   }
 }
 

@@ -220,7 +220,7 @@ export type PublishedStatus = Omit<MemberStatus, "place" | "index" | "generation
 export interface ReadyProcess {
   readonly role: Role;
   readonly rank: number;
-  /** Generation of the process in its place, or epoch of the ranks. */
+  /** How often its slot has been started (generation); for trainer ranks, the epoch of their group. */
   readonly epoch: number;
   /** Address, or name, of its machine. */
   readonly host: string;

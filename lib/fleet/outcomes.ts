@@ -121,7 +121,7 @@ function tokensIn(words: Int32Array, n: number): number {
   if (words.length === A_WORDS * n + T_WORDS * total) return total;
   throw new HoneError(
     "HONE_ERR_FORMAT",
-    `a message has ${words.length} words, which is not the length for its ${n} attempts`,
+    `a message of another process has ${words.length} words, a length that does not fit its ${n} attempts`,
   );
 }
 

@@ -101,9 +101,13 @@ async function openPlace({ store: address }: ProcessesOptions, own: OwnFolder): 
 
 function expectShared(address: string | undefined): void {
   if (address !== "memory:") return;
-  throw new HoneError("HONE_ERR_USAGE", "memory: is a store for one process, but this run has several", {
-    hint: `Leave --store and HONE_STORE out: this process then serves one to the others. Or give unix:<path>, redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
-  });
+  throw new HoneError(
+    "HONE_ERR_USAGE",
+    "the store `memory:` works within one process only, but this run has several",
+    {
+      hint: `Omit --store and HONE_STORE: this process then serves a store to the others. Or give unix:<path>, redis://host:port, or ${OWN_REDIS} for a server of the run's own.`,
+    },
+  );
 }
 
 function expectGloo({ actors, trainers, core }: ProcessesOptions): void {

@@ -23,7 +23,7 @@ export interface StagedWeights {
  * HONE_ERR_COLLECTIVE if a member did not connect in time: with other members the transfer may succeed.
  */
 export interface WeightTransport {
-  /** Sends a trainer's weights as a sender of the plan. Resolves when the plan's members of `me` can receive them. */
+  /** Sends a trainer's weights as the plan's sender `me`. Resolves when the receivers assigned to `me` can read them. */
   send(plan: TransferPlan, trainer: TrainerFace, me: string): Promise<void>;
   /**
    * Sends the last committed weights unchanged, as a sender of the plan. Rejects with HONE_ERR_STATE if they are not

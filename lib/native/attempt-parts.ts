@@ -79,7 +79,7 @@ export class AttemptParts {
     this.#core.abort(id, attempt);
   }
 
-  /** Translates the core's message into the caller's terms; overwrites it. */
+  /** Replaces the core's request ids and positions in a message by the caller's, in place. */
   received(message: EngineMessage): EngineMessage {
     if (this.#parts.size === 0) return message;
     const { request, attempt, finish, token, endedRequest, endedAttempt } = message;

@@ -280,7 +280,7 @@ export interface TrainingBatch extends TeacherTokens, BatchRoutes {
   /** [T] constant factors of the tokens' penalties |log rho_t|. Default: 0. */
   readonly tokenPenalties?: Float32Array;
   readonly groupSizes?: Int32Array;
-  /** N of the step; larger than the number of sequences (the default) if masked overlong ones count in N. */
+  /** N, by which the loss is divided. Default: the number of sequences; more if masked overlong ones count too. */
   readonly sequences?: number;
   /** Number of groups in the step; `drGrpoNormalizer`: Dr.GRPO's normalizer in tokens. */
   readonly groups?: number;
@@ -381,7 +381,7 @@ export interface TrainerFace extends TeacherFace<TrainingBatch> {
   resetOptimizer(options: OptimizerOptions): Promise<void>;
   /** The directory appears complete or not at all. `extra` is any JSON text, which `load` returns. */
   save(directory: string, extra: string): Promise<void>;
-  /** Copies the state, and resolves; then writes the files of `save` during later calls. One at a time. */
+  /** Copies the state and resolves; then writes the files of `save` while later calls run. Only one at a time. */
   stage(directory: string, extra: string): Promise<void>;
   /** Resolves when the last staged checkpoint is complete; rejects with the error that prevented it. */
   written(): Promise<void>;

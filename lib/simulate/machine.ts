@@ -103,11 +103,7 @@ export function readMachine(path: string): Machine {
 export function expectDomains(machine: Machine, domains: readonly string[]): void {
   const missing = domains.filter((domain) => !Object.hasOwn(machine.domains, domain));
   if (missing.length === 0) return;
-  throw new HoneError(
-    "HONE_ERR_USAGE",
-    `the machine does not describe the answers in ${missing.join(", ")}`,
-    {
-      hint: "Take them from a run (`--fit <run folder>`), or describe them in a file (`--machine`, docs/how-to/simulate.md).",
-    },
-  );
+  throw new HoneError("HONE_ERR_USAGE", `the machine has no lengths of answers for ${missing.join(", ")}`, {
+    hint: "Take them from a run (`--fit <run folder>`), or write them in a file (`--machine`, docs/how-to/simulate.md).",
+  });
 }

@@ -58,7 +58,7 @@ export interface Fence {
   readonly value: string;
 }
 
-/** The topic of all registers; no stream has this name. */
+/** The notification topic that all registers share; no stream may have this name. */
 export const REGISTERS = ":kv";
 
 /** Storage of a run's streams. Rejects with StreamError, with HONE_ERR_IO if it cannot be reached. */

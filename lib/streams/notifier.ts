@@ -4,7 +4,7 @@ export class Notifier {
   readonly #waiting = new Map<string, Set<() => void>>();
   #all = 0;
 
-  /** Number of notifications of the topic; `wait` takes it. */
+  /** Number of notifications of the topic so far. Given to `wait`, which resolves when there are more. */
   count(topic: string): number {
     return this.#all + (this.#rung.get(topic) ?? 0);
   }

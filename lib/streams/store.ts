@@ -3,7 +3,7 @@ import type { HoneError } from "../errors.ts";
 /** A place in a stream: 1, 2, 3, ... in the order of appends. 0 is before the first entry. */
 export type Offset = number;
 
-/** Weight of an entry, for depths that are not counted in entries. Both integers >= 0. */
+/** Size of an entry, for streams whose depth is limited in samples or tokens, not in entries. Both integers >= 0. */
 export interface EntrySize {
   readonly samples: number;
   readonly tokens: number;

@@ -108,7 +108,7 @@ function* linesOf(path: string, fd: number): Generator<string, void, undefined> 
   }
 }
 
-/** Complete members. Throws HONE_ERR_FORMAT for other data. */
+/** The complete gzip members of the file; skips an incomplete last one. Throws HONE_ERR_FORMAT for other data. */
 function* membersOf(path: string, fd: number): Generator<Member, void, undefined> {
   const { size } = fstatSync(fd);
   for (let start = 0; start + HEAD_BYTES <= size; ) {

@@ -18,7 +18,7 @@ import type { Reader, ReadSide } from "./trace.ts";
 export interface LookOptions extends ReadOptions {
   /** Labelling model. Default: the heuristic. */
   readonly model?: Omit<ModelReaderOptions, "cache"> | undefined;
-  /** Output folder of the page. Default: traces/ in the last folder. */
+  /** Output folder of the page. Default: traces/ in the last of the given folders. */
   readonly out?: string | undefined;
   readonly onProgress?: ((read: number, total: number) => void) | undefined;
 }

@@ -33,7 +33,7 @@ test("a store that is one process's own is refused before any process starts in 
   vi.stubEnv("HONE_STORE", "memory:");
   await expect(processesOf(recipe, "unused")).rejects.toMatchObject({
     code: "HONE_ERR_USAGE",
-    message: "memory: is a store for one process, but this run has several",
+    message: "the store `memory:` works within one process only, but this run has several",
   });
 });
 

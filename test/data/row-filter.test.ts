@@ -105,7 +105,7 @@ describe("a file of drops", () => {
     const path = writeRows("drops-bad.jsonl", [row("Keep", "1")]);
     await expect(filterRows(orz(path, { drops }))).rejects.toMatchObject({
       code: "HONE_ERR_DATA",
-      message: expect.stringContaining("bad-drops.json is not a file of drops"),
+      message: expect.stringContaining("bad-drops.json is not a list of rows to drop"),
     });
   });
 });

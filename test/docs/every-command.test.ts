@@ -179,7 +179,7 @@ const HERE: readonly Typed[] = [
   },
 ];
 
-/** Runs a line of a page with `npx hone` as this checkout. */
+/** Runs a command line of a page; `npx hone` is the command of this checkout. */
 function typedAs(line: string) {
   const env = { ...process.env, PATH: `${at("bin")}:${process.env["PATH"]}`, HF_HUB_OFFLINE: "1" };
   return spawnSync("bash", ["-eo", "pipefail", "-c", line], { cwd: folder, env, encoding: "utf8" });

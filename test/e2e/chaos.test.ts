@@ -44,7 +44,7 @@ interface Session {
 interface Kind {
   /** Fields of the recipe besides training. */
   readonly more: string;
-  /** The last line of an undisturbed run. */
+  /** The last line that an undisturbed run prints. */
   whole: string;
   /** The number of system calls of an undisturbed run, by name. */
   counts: Map<string, number>;

@@ -81,7 +81,7 @@ test.runIf(longest && !noDisk)(
     expect(told()).toEqual([first, first + 1, first + 2].map((step) => [`${step}`, `${end}`]));
     expect(readPipelineStatus(join(dir, "run"))!.step).toBe(end);
 
-    // On a busy machine this process may notice too late, and the run has ended without space.
+    // On a busy machine the run may have failed for lack of space before this test sees the full disk; it tries again.
     for (let attempt = 1; ; attempt++) {
       const before = told().length;
       const goingOn = run("run", ["checkpoint.maxUnsavedSteps=1000"], "--resume");

@@ -42,7 +42,10 @@ describe.skipIf(noAddon !== undefined)("one recorded run", () => {
       [{ step: STEPS, problem: 4_000_000_000, attempt }, "problem 4000000000 is not in step 4"],
       [{ step: STEPS, problem, attempt: 77 }, "attempt 77 of problem"],
       [{ step: STEPS, problem, attempt, token: 80 }, "token 80 is not in attempt"],
-      [{ step: STEPS, problem, attempt, set: ["rollouts.temperature=2"] }, "explain changes reward"],
+      [
+        { step: STEPS, problem, attempt, set: ["rollouts.temperature=2"] },
+        "hone explain can change only reward",
+      ],
     ] as const)
       await expect(explainStep(run.dir, options)).rejects.toMatchObject({
         code: "HONE_ERR_USAGE",

@@ -58,9 +58,9 @@ test("routes come with the tokens that brought them, for attempts that have some
 test("words that are not those of so many attempts are refused", () => {
   const words = wordsOf([attempt(0, [1, 2], "eos"), attempt(1, [3], "eos")]);
   for (const n of [0, 1, 3, 1000, undefined as unknown as number])
-    expect(() => engineMessageOf(words, n)).toThrow(/is not the length for its/);
+    expect(() => engineMessageOf(words, n)).toThrow(/a length that does not fit its/);
   words[2]! += 1; // changes an attempt's length
-  expect(() => engineMessageOf(words, 2)).toThrow(/is not the length for its 2 attempts/);
+  expect(() => engineMessageOf(words, 2)).toThrow(/a length that does not fit its 2 attempts/);
 });
 
 beforeEach(() => void vi.useFakeTimers());

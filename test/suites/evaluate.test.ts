@@ -1,5 +1,5 @@
 // Deliberate faults (mutants) that these tests detect: an outage is kept as an answer; a completion counts before it
-// is written; draws in the folder are asked again.
+// is on disk; a completion that the folder already has is requested again.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";

@@ -93,7 +93,7 @@ function integerPower(base: Fraction, exponent: number, field: FractionField): F
   return result;
 }
 
-/** Writes a rational number to a rational, non-integer power as square-free roots of its prime factors. */
+/** Rewrites r^(p/q), r rational and p/q no integer, as roots of r's prime factors without perfect powers under them. */
 function rationalRoot(value: Rational, exponent: Rational, field: FractionField): Fraction {
   if (value.n === 0n) {
     if (exponent.n < 0n) throw new q.Undefined("division by zero");

@@ -13,7 +13,7 @@ export abstract class GroupParser extends CallParser {
 
   protected abstract list(): List;
 
-  /** Parses an expression up to its closing token, with bars counted afresh. */
+  /** Parses an expression up to its closing token. A `|` opened outside of this group cannot be closed inside it. */
   protected inside(close: string): Expr {
     const inner = this.#barless(() => this.expression());
     this.expect(close);

@@ -33,7 +33,7 @@ export function identical(a: Expr, b: Expr, budget: Budget): boolean {
   return symbols.size === 0 ? constantsAgree(a, b, budget) : agreeAtRandom(a, b, [...symbols], budget);
 }
 
-/** Structurally equal expressions still differ from themselves when they divide by zero. */
+/** An expression that divides by zero has no value, so that it does not even equal an identical expression. */
 function undefinedForm(e: Expr, budget: Budget): boolean {
   if (!contains(e, mayHaveNoValue)) return false;
   try {

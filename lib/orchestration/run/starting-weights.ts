@@ -29,8 +29,9 @@ export function willWarmUp(recipe: Recipe, { dir, resume = "never", startFrom }:
 }
 
 /**
- * Restores the checkpoint from which a run resumes; undefined if it begins anew. Warns of damaged checkpoints, of
- * renamed later ones, and of `changes` of the recipe. Throws HONE_ERR_CHECKPOINT, HONE_ERR_CONFIG (another seed).
+ * Restores the checkpoint from which a run resumes; returns undefined if the run starts at step 0. Warns if a
+ * checkpoint is damaged, if it renamed checkpoints later than the restored one, and if the recipe has changed
+ * (`changes`). Throws HONE_ERR_CHECKPOINT, and HONE_ERR_CONFIG if the seed differs.
  */
 export async function restoreRun(
   { resources, checkpoints, publisher, options, progress }: RunContext,

@@ -93,7 +93,10 @@ export function rlOptimizer(recipe: Recipe): OptimizerOptions {
   };
 }
 
-/** @param arithmetic as in {@link engineOptions}. @param whole without adapters. */
+/**
+ * @param arithmetic as in {@link engineOptions}
+ * @param whole true: a trainer without adapters, even if the recipe has `lora`
+ */
 export function trainerOptions(recipe: Recipe, arithmetic: Arithmetic, whole = false): TrainerOptions {
   const sharding = shardingOf(recipe);
   return {

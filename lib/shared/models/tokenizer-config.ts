@@ -94,7 +94,10 @@ function readEosIds(folder: string): number[] {
     for (const eos of [config["eos_token_id"], inner["eos_token_id"]].flat()) {
       if (eos === undefined || eos === null) continue;
       if (typeof eos !== "number" || !Number.isInteger(eos) || eos < 0)
-        throw new HoneError("HONE_ERR_FORMAT", `${file}: eos_token_id holds ${JSON.stringify(eos)}`);
+        throw new HoneError(
+          "HONE_ERR_FORMAT",
+          `${file}: eos_token_id has ${JSON.stringify(eos)}; it must be a token id or a list of them`,
+        );
       ids.add(eos);
     }
   }

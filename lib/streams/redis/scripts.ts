@@ -19,10 +19,11 @@
  */
 
 /**
- * Most that the run's clock advances from one script to the next. Leases use this clock, since the server's own clock
- * may be set: an hour forward must not expire leases, nor an hour back prolong them. Waiting readers poll twice a
- * second, so that no time is lost; without readers the clock stops. A lease of five seconds, renewed three times per
- * period, survives a jump.
+ * The most milliseconds by which the run's clock advances between two scripts. Leases use this clock, because an
+ * administrator may set the server's: an hour forward must not expire leases, nor an hour back prolong them. Waiting
+ * readers run a script twice a second, so that the clock keeps pace with real time; without readers it stops. A jump
+ * of the server's clock costs a lease at most this time: it lasts five seconds and is renewed three times in them, so
+ * it does not expire.
  */
 const MOST_MS = 2_000;
 /** Between two ticks the clock is computed, not written. */

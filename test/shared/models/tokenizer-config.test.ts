@@ -42,7 +42,7 @@ test("every end that a model's files name is one, in a wrapper and in its text m
   writeFileSync(join(folder, "config.json"), JSON.stringify(wrapper));
   expect(readTokenizerConfig(folder).eosIds).toEqual([7, 5, 3]);
   writeFileSync(join(folder, "config.json"), JSON.stringify({ eos_token_id: "</s>" }));
-  expect(() => readTokenizerConfig(folder)).toThrow('config.json: eos_token_id holds "</s>"');
+  expect(() => readTokenizerConfig(folder)).toThrow('config.json: eos_token_id has "</s>"');
 });
 
 test("one template is the default one", () => {

@@ -33,7 +33,7 @@ type Data = z.output<typeof schema>;
 /**
  * Tents C beside the trees T, as many in each row and column as stated, none touching another even at a
  * corner, and matched one to one with neighbouring trees. The answer is read from the first `[[...]]`.
- * Reference treats any cell other than T and C as empty; strict requires X there.
+ * The reference judge treats any cell other than T and C as empty; the strict judge requires X there.
  */
 export const campsite: Game<Data> = {
   task: TASK,
