@@ -150,7 +150,9 @@ test("groups of a replay buffer take the trainer's time, and change nothing that
 
 test("a machine that knows nothing of a domain, or cannot hold an answer, is refused", async () => {
   const { code: _, ...math } = WORKLOADS;
-  await expect(simulate(recipeOf(), machineOf({ domains: math }))).rejects.toThrow(/lengths of answers for code/);
+  await expect(simulate(recipeOf(), machineOf({ domains: math }))).rejects.toThrow(
+    /lengths of answers for code/,
+  );
   await expect(simulate(recipeOf(), withActor({ keyValueTokens: 400 }))).rejects.toThrow(/may take 448/);
 });
 
