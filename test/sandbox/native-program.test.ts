@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { compileCpp } from "../../lib/sandbox/cpp-compiler.ts";
 import { launchJob, NOT_STARTED } from "../../lib/sandbox/native-program.ts";
 import { nativeHere } from "../fixtures/native-sandbox.ts";
+import { patient } from "../patience.ts";
 
 const sandbox = await nativeHere();
 const LIMITS = { wallMs: 500, memoryBytes: 2 ** 29, outputBytes: 1 << 20 };
@@ -32,9 +33,13 @@ int main(int argc, char** argv) {
 const ALLOCATES = "#include <vector>\nint main() { return int(std::vector<char>(1u << 30, 1)[5]) - 1; }";
 
 describe.skipIf(sandbox === undefined)("a compiled program", async () => {
-  const run = async (source: string, files: readonly (readonly [string, string])[] = []) => {
+  const run = async (
+    source: string,
+    files: readonly (readonly [string, string])[] = [],
+    wallMs = LIMITS.wallMs,
+  ) => {
     const binary = await compileCpp({ source, headers: new Map() }, sandbox!.command);
-    return sandbox!.runNative({ binary, files }, LIMITS);
+    return sandbox!.runNative({ binary, files }, { ...LIMITS, wallMs });
   };
 
   test("finds its files as arguments, and is confined as a Python program is", async () => {
@@ -63,7 +68,7 @@ describe.skipIf(sandbox === undefined)("a compiled program", async () => {
   test("that cannot be started, or gets a file beyond the limit, has a status of its own", async () => {
     const noProgram = { binary: Buffer.from("not a program"), files: [] };
     expect((await sandbox!.runNative(noProgram, LIMITS)).status).toBe(NOT_STARTED);
-    const large = await run("int main() {}", [["input", "x".repeat(17 << 20)]]);
+    const large = await run("int main() {}", [["input", "x".repeat(17 << 20)]], patient(10_000));
     expect(large).toMatchObject({ status: NOT_STARTED, stderr: expect.stringContaining("File too large") });
   });
 });
