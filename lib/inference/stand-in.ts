@@ -48,12 +48,26 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
     head_dim: small.headDim,
     intermediate_size: inEights((mlp / width) * smallWidth),
     ...(vocabulary !== undefined && { vocab_size: vocabulary }),
-    ...kindsOfLayers(text),
+    ...kindsOfLayers(text, smallWidth),
+    ...ropeFactors(text, small.headDim / headDim),
   };
 }
 
+/** The lists of factors of longrope, one number for each rotated pair of a head: the first `share` of them. */
+function ropeFactors(text: Json, share: number): Json {
+  const cut = (list: unknown) =>
+    Array.isArray(list) ? list.slice(0, Math.round(list.length * share)) : list;
+  const smaller = (name: string): Json => {
+    const rope = text[name] as Json | undefined | null;
+    if (!Array.isArray(rope?.["short_factor"])) return {};
+    const [short_factor, long_factor] = [cut(rope["short_factor"]), cut(rope["long_factor"])];
+    return { [name]: { ...rope, short_factor, long_factor } };
+  };
+  return { ...smaller("rope_scaling"), ...smaller("rope_parameters") };
+}
+
 /** For a model of two kinds of layers: one layer of each, with small heads and as many value heads per key head. */
-function kindsOfLayers(text: Json): Json {
+function kindsOfLayers(text: Json, width: number): Json {
   const types = text["layer_types"];
   if (text["model_type"] === "gemma4_text") {
     return {
@@ -64,7 +78,13 @@ function kindsOfLayers(text: Json): Json {
     };
   }
   const heads = Number(text["linear_num_key_heads"] ?? 0);
-  if (heads === 0) return Array.isArray(types) ? { layer_types: types.slice(0, LAYERS) } : {};
+  if (heads === 0)
+    return {
+      ...(Array.isArray(types) && { layer_types: ofTwoKinds(types) }),
+      ...(Array.isArray(text["full_attn_idxs"]) && { full_attn_idxs: [1] }),
+      ...(Number(text["first_k_dense_replace"] ?? 0) > 1 && { first_k_dense_replace: 1 }),
+      ...(text["mamba_n_heads"] !== undefined && mambaSizes(text, width)),
+    };
   const headDim = (name: string) => Math.min(Number(text[name] ?? MAX_HEAD_DIM), MAX_HEAD_DIM);
   const keyHeads = Math.min(heads, MAX_KV_HEADS);
   return {
@@ -74,6 +94,18 @@ function kindsOfLayers(text: Json): Json {
     linear_key_head_dim: headDim("linear_key_head_dim"),
     linear_value_head_dim: headDim("linear_value_head_dim"),
   };
+}
+
+/** The kind of the first layer and the next other kind, since a model needs a layer of attention. */
+function ofTwoKinds(types: readonly unknown[]): readonly unknown[] {
+  const other = types.find((type) => type !== types[0]);
+  return other === undefined ? types.slice(0, LAYERS) : [types[0], other];
+}
+
+/** Mamba-2's heads are together `mamba_expand` times as wide as the model. */
+function mambaSizes(text: Json, width: number): Json {
+  const inner = Number(text["mamba_expand"] ?? 2) * width;
+  return { mamba_d_head: 8, mamba_n_heads: inner / 8, mamba_n_groups: 1, mamba_d_state: MAX_HEAD_DIM };
 }
 
 const inEights = (size: number) => Math.max(8, Math.round(size / 8) * 8);

@@ -123,3 +123,13 @@ test("a value the core does not know is named", async () => {
   const strange = JSON.stringify(tinyConfig({ hidden_act: "relu6" }));
   await expect(writeStandIn(join(folder.path, "m"), strange)).rejects.toThrow("hidden_act");
 });
+
+const published = JSON.parse(readFileSync("test/fixtures/models/published.json", "utf8")) as Record<
+  string,
+  { readonly config: Record<string, unknown> }
+>;
+
+test.each(Object.keys(published))("%s made small is read by the core", (name) => {
+  const { layers } = modelFacts(shrinkConfig(JSON.stringify(published[name]!.config)));
+  expect(layers).toBe(2);
+});
