@@ -65,7 +65,10 @@ interface LayerKinds {
   readonly text_config?: LayerKinds;
 }
 
-/** Number of layers with keys and values: all but those of gated DeltaNet, Mamba-2 and short convolution. Trusts a config that the core accepts. */
+/**
+ * Number of layers with keys and values: all but those of gated DeltaNet, Mamba-2 and short convolution. Trusts a
+ * config that the core accepts.
+ */
 export function layersOfAttention(configJson: string, layers: number): number {
   const whole = JSON.parse(configJson) as LayerKinds;
   const text = whole.text_config ?? whole;
