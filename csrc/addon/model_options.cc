@@ -118,7 +118,7 @@ kernels::Arithmetic read_arithmetic(const Fields& f) {
 }
 
 model::ModelConfig read_model_config(const Napi::Value& value) {
-  return model::parse_hf_config(Json::parse(to_text(value, "model config"), "model config"), "model config");
+  return model::parse_hf_config(parse_config_json(to_text(value, "model config"), "model config"), "model config");
 }
 
 Napi::Value describe_model(const Napi::CallbackInfo& call) {
@@ -127,7 +127,7 @@ Napi::Value describe_model(const Napi::CallbackInfo& call) {
     const std::string where = to_text(call[1], "where");
     model::ConfigReading reading{.strict = call[2].ToBoolean(), .warnings = {}};
     const model::ModelConfig c =
-        model::parse_hf_config(Json::parse(to_text(call[0], "model config"), where.c_str()), where.c_str(), &reading);
+        model::parse_hf_config(parse_config_json(to_text(call[0], "model config"), where.c_str()), where.c_str(), &reading);
     Napi::Array warnings = Napi::Array::New(env, reading.warnings.size());
     for (size_t i = 0; i < reading.warnings.size(); ++i) warnings.Set(uint32_t(i), reading.warnings[i]);
     Napi::Object out = to_js(env, c);

@@ -154,8 +154,8 @@ class JsonScanner {
 /// Recursive descent over the grammar of RFC 8259.
 class JsonParser {
  public:
-  JsonParser(std::string_view text, const char* where, int64_t max_values)
-      : scan_(text, where), values_left_(max_values) {}
+  JsonParser(std::string_view text, const char* where, int64_t max_values, bool takes_infinities = false)
+      : scan_(text, where), values_left_(max_values), takes_infinities_(takes_infinities) {}
 
   Json document() {
     Json value = parse_value(0);
@@ -181,6 +181,7 @@ class JsonParser {
     }
     scan_.stop("an unknown word");
   }
+
 
   Json parse_object(int depth) {
     Json object = Json::object();
@@ -216,6 +217,11 @@ class JsonParser {
   }
 
   Json parse_number() {
+    if (takes_infinities_) {
+      for (const char* word : {"NaN", "Infinity", "-Infinity"}) {
+        if (scan_.take_word(word)) return named_float(word);
+      }
+    }
     Json number;
     number.kind_ = Json::Kind::kNumber;
     number.text_ = scan_.number();
@@ -229,12 +235,23 @@ class JsonParser {
     return number;
   }
 
+  static Json named_float(const char* word) {
+    Json object = Json::object();
+    object.set("__float__", Json::string(word));
+    return object;
+  }
+
   JsonScanner scan_;
   int64_t values_left_;
+  bool takes_infinities_;
 };
 
 Json Json::parse(std::string_view text, const char* where, int64_t max_values) {
   return JsonParser(text, where, max_values).document();
+}
+
+Json parse_config_json(std::string_view text, const char* where) {
+  return JsonParser(text, where, INT64_MAX, true).document();
 }
 
 Json Json::number(double v) {

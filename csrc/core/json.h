@@ -60,4 +60,8 @@ class Json {
   std::vector<std::pair<std::string, Json>> members_;
 };
 
+/// Parses a config.json, in which Python's json module may have written NaN, Infinity or -Infinity: each is read as the
+/// object that transformers 5 writes instead, {"__float__": "Infinity"}. Throws as Json::parse does.
+Json parse_config_json(std::string_view text, const char* where);
+
 }  // namespace hone

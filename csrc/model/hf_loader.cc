@@ -86,7 +86,7 @@ class Filling {
 
 ModelConfig load_hf_config(const std::string& directory) {
   const std::string path = (std::filesystem::path(directory) / "config.json").string();
-  return parse_hf_config(Json::parse(read_text(path), path.c_str()), path.c_str());
+  return parse_hf_config(parse_config_json(read_text(path), path.c_str()), path.c_str());
 }
 
 LoadReport load_hf_weights(const std::string& directory, Parameters& parameters) {

@@ -103,7 +103,7 @@ class Replacement {
 int64_t first_further_layer(const std::string& source) {
   const std::string path = (std::filesystem::path(source) / "config.json").string();
   if (!std::filesystem::exists(path)) return INT64_MAX;
-  const Json config = Json::parse(read_text(path), path.c_str());
+  const Json config = parse_config_json(read_text(path), path.c_str());
   const Json *further = config.find("num_nextn_predict_layers"), *layers = config.find("num_hidden_layers");
   if (!further || !layers || further->kind() != Json::Kind::kNumber) return INT64_MAX;
   return layers->as_int(path.c_str());

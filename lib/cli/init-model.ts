@@ -4,6 +4,7 @@ import { HoneError } from "../errors.ts";
 import { findConfig, resolveModelFolder } from "../inference/index.ts";
 import { openTokenizer } from "../native/tokenizer.ts";
 import { PromptEncoder } from "../orchestration/index.ts";
+import { parseConfig } from "../shared/models/config-json.ts";
 import { chatFormat } from "../text/index.ts";
 
 /** Facts about a model and data that determine a recipe's lengths. */
@@ -30,7 +31,7 @@ const CHARS_PER_TOKEN = 3;
  */
 export async function lookAtModel(model: string, rows: readonly KeptRow[]): Promise<InitLengths> {
   const folder = await smallFiles(model);
-  const parsed = JSON.parse((await findConfig(folder ?? model)).config) as Record<string, unknown>;
+  const parsed = parseConfig((await findConfig(folder ?? model)).config) as Record<string, unknown>;
   const text = (parsed["text_config"] ?? parsed) as Record<string, unknown>;
   const positions = Number(text["max_position_embeddings"] ?? 2048);
   const lr =

@@ -4,6 +4,7 @@ import type { Recipe } from "../config/index.ts";
 import { RUN_FILES, readJson } from "../metrics/index.ts";
 import { packageVersion } from "../native/load.ts";
 import { type RunSummary, scoreRows, settingName } from "../report/index.ts";
+import { parseConfig } from "../shared/models/config-json.ts";
 
 /** The contents of a card: a run, and the folder it started from, if any. */
 export interface CardFacts {
@@ -67,7 +68,7 @@ export function modelCard({ run, recipe, checkpoint, source }: CardFacts): strin
 /** States, if the base model's weights are quantized, which dequantized values were trained. */
 function storageRow(source: string): string[][] {
   const path = join(source, "config.json");
-  const config = (existsSync(path) ? readJson(path) : {}) as {
+  const config = (existsSync(path) ? parseConfig(readFileSync(path, "utf8")) : {}) as {
     readonly quantization_config?: { readonly quant_method?: string };
   };
   const method = config.quantization_config?.quant_method;

@@ -7,6 +7,7 @@ import {
   type WeightDtype,
   writeModelFolder,
 } from "../native/index.ts";
+import { parseConfig } from "../shared/models/config-json.ts";
 import { readModelFile } from "./model-folder.ts";
 
 export interface ConvertOptions {
@@ -191,10 +192,10 @@ export function withDtype(configText: string, dtype: WeightDtype): string {
   const stated = /("(?:torch_dtype|dtype)"\s*:\s*)"(?:torch\.)?(?:float32|bfloat16|float16|float64)"/g;
   const name = JSON.stringify(CONFIG_NAMES[dtype]);
   const text = configText.replace(stated, (_, key: string) => `${key}${name}`);
-  const { dtype: now, torch_dtype: before } = JSON.parse(text) as Record<string, unknown>;
+  const { dtype: now, torch_dtype: before } = parseConfig(text) as Record<string, unknown>;
   if (now != null || before != null) return text;
   return text.replace(
     "{",
-    Object.keys(JSON.parse(text) as object).length ? `{\n  "dtype": ${name},` : `{"dtype": ${name}`,
+    Object.keys(parseConfig(text) as object).length ? `{\n  "dtype": ${name},` : `{"dtype": ${name}`,
   );
 }

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { parseConfig } from "../shared/models/config-json.ts";
 import { expectWeights } from "./expect-weights.ts";
 import { type ResolveOptions, resolveModelHeads } from "./hub.ts";
 import { shardsOf } from "./hub-cache.ts";
@@ -68,7 +69,7 @@ export async function inspectModel(
   }
   const keyValuesPerToken = facts.cacheWidth * 4;
   return {
-    architecture: String((JSON.parse(text) as { readonly model_type: unknown }).model_type),
+    architecture: String((parseConfig(text) as { readonly model_type: unknown }).model_type),
     decoder,
     sizes: {
       vocabulary,

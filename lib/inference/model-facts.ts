@@ -1,4 +1,5 @@
 import { describeModel, type ModelFacts } from "../native/index.ts";
+import { parseConfig } from "../shared/models/config-json.ts";
 
 const warned = new Set<string>();
 
@@ -48,7 +49,7 @@ export function modelFacts(configJson: string, where = "config.json"): ModelFact
  */
 export function withContext(configJson: string, tokens: number): string {
   if (!dependsOnContext(configJson)) return configJson;
-  return JSON.stringify({ ...(JSON.parse(configJson) as object), hone_max_context: tokens });
+  return JSON.stringify({ ...(parseConfig(configJson) as object), hone_max_context: tokens });
 }
 
 /** True if a model's values depend on the length of its longest sequence. @param configJson text of its config.json */
@@ -70,7 +71,7 @@ interface LayerKinds {
  * config that the core accepts.
  */
 export function layersOfAttention(configJson: string, layers: number): number {
-  const whole = JSON.parse(configJson) as LayerKinds;
+  const whole = parseConfig(configJson) as LayerKinds;
   const text = whole.text_config ?? whole;
   if (text.layer_types) return text.layer_types.filter((type) => !WITHOUT_KEYS.includes(type)).length;
   if (text.full_attn_idxs?.length) return text.full_attn_idxs.length;

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Trainer } from "../native/index.ts";
+import { parseConfig } from "../shared/models/config-json.ts";
 import { NO_OPTIMIZER } from "./model-folder.ts";
 
 const LAYERS = 2;
@@ -21,7 +22,7 @@ type Json = Readonly<Record<string, unknown>>;
  * given.
  */
 export function shrinkConfig(configJson: string, vocabulary?: number): string {
-  const config = JSON.parse(configJson) as Json;
+  const config = parseConfig(configJson) as Json;
   const inner = config["text_config"] as Json | undefined;
   const small =
     inner === undefined

@@ -6,6 +6,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { HoneError } from "../../errors.ts";
 import { readPlainFile } from "../files/plain-file.ts";
+import { parseConfig } from "./config-json.ts";
 
 /** Published files have up to some hundred kilobytes. */
 const MOST_BYTES = 1 << 26;
@@ -60,7 +61,7 @@ export function readTokenizerConfig(path: string): TokenizerConfig {
 function readObject(file: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = JSON.parse(readPlainFile(file, MOST_BYTES).toString());
+    value = parseConfig(readPlainFile(file, MOST_BYTES).toString());
   } catch (cause) {
     if (HoneError.is(cause)) throw cause;
     throw new HoneError("HONE_ERR_FORMAT", `${file}: ${(cause as Error).message}`, { cause });

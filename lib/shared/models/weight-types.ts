@@ -1,3 +1,5 @@
+import { parseConfig } from "./config-json.ts";
+
 /** Type of both factors of the products in the layers. */
 export type Arithmetic = "f32" | "bf16";
 
@@ -14,7 +16,7 @@ export const BF16_SET = "avx512bf16";
 
 /** Returns the type of a model's weights in its files, by its config.json: bf16, or f32 for all others. */
 export function storedAs(config: string): "f32" | "bf16" {
-  const { dtype, torch_dtype, text_config } = JSON.parse(config) as Partial<Record<string, unknown>>;
+  const { dtype, torch_dtype, text_config } = parseConfig(config) as Partial<Record<string, unknown>>;
   const inner = (text_config ?? {}) as Partial<Record<string, unknown>>;
   const stored = dtype ?? torch_dtype ?? inner["dtype"] ?? inner["torch_dtype"];
   return stored === "bfloat16" ? "bf16" : "f32";

@@ -100,6 +100,14 @@ TEST(what_is_not_json_is_refused) {
   EXPECT_TRUE(!error_of(std::string_view("\0", 1)).empty());
 }
 
+TEST(a_config_may_have_the_infinities_that_python_writes) {
+  const Json config = parse_config_json(R"({"a": [0.0, Infinity], "b": -Infinity, "c": NaN, "d": "Infinity", "e": -1})", "test");
+  EXPECT_EQ(config.dump(), R"({"a":[0.0,{"__float__":"Infinity"}],"b":{"__float__":"-Infinity"},"c":{"__float__":"NaN"},"d":"Infinity","e":-1})");
+  for (const char* text : {"Infinit", "[Infinity Infinity]", "-Inf", "nan", "--Infinity", "Infinity1"}) {
+    EXPECT_THROWS(parse_config_json(text, "test"), Code::kFormat);
+  }
+}
+
 TEST(errors_name_the_place) {
   EXPECT_EQ(error_of("{\"a\": [1, x]}"), "test: an unexpected character at byte 10.");
   EXPECT_EQ(error_of("[1"), "test: ',' or ']' is expected at byte 2.");
