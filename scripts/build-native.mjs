@@ -18,6 +18,8 @@ const flag = process.argv.indexOf("--config");
 const config = (flag > 0 ? process.argv[flag + 1] : undefined) ?? process.env.HONE_BUILD_TYPE ?? "Release";
 // cmake-js keeps stale cache values for options that are not given, so every call gives all of them.
 const options = {
+  // Sixteen files are compiled together, in half of the time; OFF, while one file is being edited, compiles each by itself.
+  CMAKE_UNITY_BUILD: "ON",
   HONE_CUDA: process.argv.includes("--cuda") ? "ON" : "AUTO",
   HONE_CUDA_SHIM: "OFF",
   HONE_GLOO: "AUTO",

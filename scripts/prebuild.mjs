@@ -68,7 +68,13 @@ export function prebuild(arch) {
     throw new Error(`no prebuilt core for ${arch}: ${Object.keys(PROCESSORS).join(", ")}`);
   const prefix = prefixOf(arch);
   const build = path.join(root, "build", `prebuild-${arch}`);
-  const options = ["-DHONE_PORTABLE=ON", "-DHONE_CUDA=OFF", "-DHONE_GLOO=OFF", ...crossOptions(arch)];
+  const options = [
+    "-DCMAKE_UNITY_BUILD=ON",
+    "-DHONE_PORTABLE=ON",
+    "-DHONE_CUDA=OFF",
+    "-DHONE_GLOO=OFF",
+    ...crossOptions(arch),
+  ];
   const loud = { stdio: ["ignore", "inherit", "inherit"] };
   must("cmake", ["-S", root, "-B", build, ...options], loud);
   const jobs = process.env.HONE_JOBS ?? String(availableParallelism());
