@@ -137,12 +137,14 @@ async function arrive(work, tarball) {
   row("both", install.seconds + check.seconds, "s", 20);
   row("node_modules", bytesBelow(path.join(folder, "node_modules")) / 1e6, "MB", 80);
   const five = (args) => Array.from({ length: 5 }, () => timed("node", args, here));
-  const empty = least(five(["-e", "0"]).map(({ seconds }) => seconds));
+  const node = five(["-e", "0"]);
+  const empty = least(node.map(({ seconds }) => seconds));
   const imported = five(["--input-type=module", "-e", 'import "hone-rl"']).map(({ seconds }) => seconds);
   row('import "hone-rl"', least(imported) - empty, "s", 0.2);
   const child = path.join(folder, "node_modules/hone-rl/dist/lib/rewards/pool/verifier-main.js");
   const begins = five(["-e", `import(${JSON.stringify(child)}).finally(() => process.exit())`]);
   row("processor time of a verifier process's start", least(begins.map(({ cpu }) => cpu)), "s", 0.1);
+  row("of it Node's own (node -e 0)", least(node.map(({ cpu }) => cpu)), "s");
   const withPython = { ...here, env: { ...here.env, PATH: `${here.env.PATH}:/usr/bin` } };
   return [...rows, ...firstRecipes(withPython)];
 }

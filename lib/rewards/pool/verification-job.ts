@@ -116,9 +116,10 @@ export class JobProgress {
     this.#fd = fd;
   }
 
-  /** Called when the process takes its next job; the phases that follow belong to this job. */
-  take(): void {
+  /** Called when the process takes its next job; the phases that follow belong to this job. Returns its number, from 1. */
+  take(): number {
     this.#job += 1;
+    return this.#job;
   }
 
   /** Called when the process begins this phase, with the phase's time limit. */

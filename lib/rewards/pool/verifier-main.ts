@@ -8,9 +8,8 @@ import { JobProgress, type VerificationJob } from "./verification-job.ts";
 import { PROGRESS_FD, type WatchdogData } from "./verifier-watchdog.ts";
 
 const workerData: WatchdogData = { memoryMb: Number(process.argv[2]) };
-const watchdog = startWatchdog();
-const watched = once(watchdog, "message"); // loading the watchdog may need this thread, which a verifier may block
-watchdog.unref();
+/** Started with the first job: until then nothing blocks this thread, and the process ends when its parent does. */
+let watchdog: Promise<Worker> | undefined;
 
 try {
   writeFileSync("/proc/self/oom_score_adj", "1000"); // makes the kernel kill this process before the trainer if memory runs out
@@ -20,14 +19,18 @@ try {
 
 const progress = new JobProgress(PROGRESS_FD);
 process.on("message", async (job: VerificationJob) => {
-  await watched;
-  progress.take();
+  watchdog ??= startWatchdog();
+  (await watchdog).postMessage(progress.take());
   const result = await judgeJob(job, progress);
   progress.begin("idle");
   process.send!(result);
 });
 
-function startWatchdog(): Worker {
+/** Resolves once the watchdog looks: loading it may need this thread, which a verifier may block. */
+async function startWatchdog(): Promise<Worker> {
   const options = { workerData, resourceLimits: { maxOldGenerationSizeMb: 64 } };
-  return ownThread("verifier-watchdog", import.meta.url, options);
+  const thread = ownThread("verifier-watchdog", import.meta.url, options);
+  await once(thread, "message");
+  thread.unref();
+  return thread;
 }

@@ -1,6 +1,6 @@
 /**
- * A watchdog thread beside a verifier. Ends the process, which may be stuck in a loop, when a time or memory limit is
- * exceeded, or when its parent has exited.
+ * A watchdog thread beside a verifier, from its first job on. Ends the process, which may be stuck in a loop, when a time
+ * or memory limit is exceeded, or when its parent has exited. The verifier sends it the number of each job that it begins.
  */
 import { Socket } from "node:net";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
@@ -14,6 +14,8 @@ export interface WatchdogData {
 /** Descriptor of the process's progress file. */
 export const PROGRESS_FD = 3;
 const LOOK_MS = 20;
+/** Interval of the looks at a process that has no job. */
+const IDLE_LOOK_MS = 1000;
 /** A poll this much later than the previous one shows that the process itself was stopped, frozen or starved. */
 const STOOD_STILL_MS = 250;
 const MEBIBYTE = 1 << 20;
@@ -51,7 +53,10 @@ function watch({ memoryMb }: WatchdogData): void {
   const progress = new JobProgress(PROGRESS_FD);
   const standstills = new Standstills();
   let before: Progress | undefined;
+  let given = 0; // number of jobs that the process has been given
+  let next: NodeJS.Timeout | undefined;
   const look = () => {
+    clearTimeout(next);
     const read = progress.read();
     const stood = standstills.look(performance.now(), read.elapsedMs);
     const now = { ...read, elapsedMs: read.elapsedMs - stood, leftMs: read.leftMs + stood };
@@ -63,10 +68,15 @@ function watch({ memoryMb }: WatchdogData): void {
       progress.end(passed, now);
       die();
     }
-    setTimeout(look, passed === undefined ? Math.max(1, Math.min(now.leftMs, LOOK_MS)) : 1);
+    const pause = now.phase === "idle" && now.job === given ? IDLE_LOOK_MS : LOOK_MS;
+    next = setTimeout(look, passed === undefined ? Math.max(1, Math.min(now.leftMs, pause)) : 1);
   };
-  look();
+  parentPort!.on("message", (job: number) => {
+    given = job;
+    look();
+  });
   new Socket({ fd: 0 }).on("error", die).on("close", die).resume();
+  look();
   parentPort!.postMessage("watching");
 }
 

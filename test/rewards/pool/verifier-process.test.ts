@@ -116,12 +116,18 @@ test.skipIf(process.platform !== "linux")("it is the first to go where memory ru
   expect(readFileSync(`/proc/${one.pid}/oom_score_adj`, "utf8").trim()).toBe("1000");
 });
 
-test("a process stuck in a loop ends when its parent is killed", async () => {
+test.each([
+  ["that has had no job", ""],
+  ["that waits for its next job", `await one.judge(${JSON.stringify(job("ok"))});`],
+  [
+    "stuck in a loop",
+    `await one.judge(${JSON.stringify(job("ok"))}); void one.judge(${JSON.stringify(job("spin"))});`,
+  ],
+])("a process %s ends when its parent is killed", async (_, jobs) => {
   const script = `
     const { VerifierProcess } = await import(${JSON.stringify(new URL("../../../lib/rewards/pool/verifier-process.ts", import.meta.url).href)});
     const one = new VerifierProcess({ heapMb: 48, print() {}, onExit() {} });
-    await one.judge(${JSON.stringify(job("ok"))});
-    void one.judge(${JSON.stringify(job("spin"))});
+    ${jobs}
     console.log(one.pid);`;
   const parent = spawn(process.execPath, ["--import", TSX, "--input-type=module", "-e", script], {
     stdio: ["ignore", "pipe", "inherit"],
