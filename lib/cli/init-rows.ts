@@ -42,8 +42,8 @@ export interface InitRows {
 
 /** Asks for the answer in the form that mathematics is judged in. */
 const ASKS_FOR_BOX = "{task}\n\nPut your final answer in \\boxed{}.";
-/** Number of rows that are examined. */
-const LOOKED_AT = 200;
+/** Number of rows that are examined; a multiple of the rows that a filter reads before it gives them, which it counts. */
+const LOOKED_AT = 256;
 /** Name of the domain whose rows a custom reward judges. */
 const OWN_DOMAIN = "mine";
 

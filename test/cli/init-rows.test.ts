@@ -13,7 +13,7 @@ function rows(name: string, row: (n: number) => object, count = 30): string {
   return path;
 }
 
-test("rows with answers are mathematics, and the columns that were taken are named; 200 are looked at", async () => {
+test("rows with answers are mathematics, and the columns that were taken are named; 256 are looked at", async () => {
   const path = rows("sums.jsonl", (n) => ({ problem: `${n} + 1?`, ground_truth: `${n + 1}` }), 500);
   const found = await lookAtRows(path, undefined);
   const template = "{task}\n\nPut your final answer in \\boxed{}.";
@@ -23,7 +23,8 @@ test("rows with answers are mathematics, and the columns that were taken are nam
     isAskedFor: true,
     columns: ["problem", "ground_truth"],
   });
-  expect(found.kept).toHaveLength(200);
+  expect(found.kept).toHaveLength(256);
+  expect(found.looked).toBe(256); // no row was read that is not judged
   expect(found.kept[0]!.question).toBe("0 + 1?\n\nPut your final answer in \\boxed{}.");
 });
 
@@ -39,6 +40,17 @@ test("rows whose answers no verifier reads are counted out", async () => {
   const { looked, kept, unused } = await lookAtRows(path, undefined);
   expect([looked, kept.length]).toEqual([30, 20]);
   expect(unused).toEqual([expect.stringMatching(/^10 bad \(.*: 10, first mixed\.jsonl:1\)$/)]);
+});
+
+test("of many rows those up to the last one that is kept are counted", async () => {
+  const path = rows(
+    "many.jsonl",
+    (n) => ({ question: `${n}?`, ...(n % 3 > 0 && { answer: String(n) }) }),
+    1000,
+  );
+  const { looked, kept, unused } = await lookAtRows(path, undefined);
+  expect([looked, kept.length]).toEqual([384, 256]);
+  expect(unused).toEqual([expect.stringMatching(/^128 bad /)]);
 });
 
 test("rows that ask the same thing are counted out as duplicates", async () => {
