@@ -18,10 +18,10 @@ export interface InitAnswers {
 
 /** Throws HONE_ERR_USAGE if the file exists, or if its name does not end as a recipe's does. */
 export function expectNew(file: string): void {
-  if (!/\.(?:[cm]?ts|[cm]?js|ya?ml)$/.test(file))
+  if (!/\.(?:[cm]?ts|[cm]?js|ya?ml|json)$/.test(file))
     throw new HoneError(
       "HONE_ERR_USAGE",
-      `${file}: hone init writes a recipe into a file that ends in .ts, .mjs or .yaml`,
+      `${file}: hone init writes a recipe into a file that ends in .ts, .mjs, .yaml or .json`,
     );
   if (existsSync(file)) throw taken(file);
 }
@@ -43,7 +43,7 @@ export async function writeRecipe(file: string, answers: InitAnswers): Promise<s
   const fields = fieldsOf(file, answers.model, { rows, reward, lengths });
   defineRecipe(fields as unknown as Parameters<typeof defineRecipe>[0], file);
   try {
-    writeFileSync(file, /ya?ml$/.test(file) ? yamlText(fields) : scriptText(fields), { flag: "wx" });
+    writeFileSync(file, textFor(file)(fields), { flag: "wx" });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "EEXIST" ? taken(file) : error;
   }
@@ -153,9 +153,22 @@ const scriptText = (fields: Fields): string =>
     "",
   ].join("\n");
 
+/** Where editors find the schema of recipes. */
+const SCHEMA = "./node_modules/hone-rl/recipes/recipe.schema.json";
+
+const jsonText = (fields: Fields): string => {
+  const lines = Object.entries({ $schema: SCHEMA, ...fields }).map(
+    ([key, value]) => `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`,
+  );
+  return `{\n${lines.join(",\n")}\n}\n`;
+};
+
 const yamlText = (fields: Fields): string =>
   [
-    "# yaml-language-server: $schema=./node_modules/hone-rl/recipes/recipe.schema.json",
+    `# yaml-language-server: $schema=${SCHEMA}`,
     ...Object.entries(fields).map(([key, value]) => `${key}: ${flow(value)}`),
     "",
   ].join("\n");
+
+const textFor = (file: string): ((fields: Fields) => string) =>
+  file.endsWith(".json") ? jsonText : /ya?ml$/.test(file) ? yamlText : scriptText;

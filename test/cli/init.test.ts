@@ -44,6 +44,6 @@ test.each([
 
 test("a file that is there, or has no recipe's name, is refused", () => {
   expect(() => expectNew(script)).toThrow(/exists, and hone init overwrites no file/);
-  expect(() => expectNew(join(dir, "recipe.txt"))).toThrow(/ends in \.ts, \.mjs or \.yaml/);
+  expect(() => expectNew(join(dir, "recipe.txt"))).toThrow(/ends in \.ts, \.mjs, \.yaml or \.json/);
   expect(() => expectNew(join(dir, "new.ts"))).not.toThrow();
 });

@@ -116,6 +116,21 @@ native(
   },
 );
 
+native("the same as JSON", async () => {
+  const { text } = await firstMinutes("again.json", [
+    "--model",
+    "model",
+    "--data",
+    "prompts.jsonl",
+    "--reward",
+    "rewards.py",
+  ]);
+  expect(JSON.parse(text)).toMatchObject({
+    $schema: expect.stringMatching(/recipe\.schema\.json$/),
+    domains: { mine: { reward: { python: "rewards.py#digits" } } },
+  });
+});
+
 native("data and model by their names on the Hub", async () => {
   const files = Object.fromEntries(
     readdirSync(at("model")).map((name) => [name, readFileSync(at("model", name))]),
