@@ -69,7 +69,7 @@ async function compile() {
     // Threads under ThreadSanitizer cannot be fibers.
     `-DHONE_CUDA_SHIM=${sanitize.includes("thread") ? "OFF" : "ON"}`,
     `-DHONE_SANITIZE=${sanitize}`,
-    // One program a module compiles in a third of the time that one a file takes.
+    // One test program for each module compiles in a third of the time of one for each file.
     `-DHONE_TEST_MODULES=${modules.length === 0 ? "ON" : "OFF"}`,
     "-DCMAKE_BUILD_TYPE=Release",
     // Instrumented code is checked, not timed, and compiles fastest at -O0; what runs long has -O1 (CMakeLists.txt).

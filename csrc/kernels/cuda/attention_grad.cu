@@ -106,8 +106,8 @@ __device__ __forceinline__ void grad_keys_tile(const PackedGrad& a, const uint32
   }
 }
 
-/// Elements of one stage of the kernel for dk and dv: a tile of queries, one of output gradients, and their
-/// rows' terms.
+/// Size of a stage's buffer in the kernel for dk and dv, in bf16 elements: a tile of queries, a tile of dout, and
+/// lse and delta of the rows of these tiles.
 template <int kDim>
 inline constexpr int kStageElements = 2 * kTileRows * kDim + kTileRows * int(sizeof(RowTerms) / sizeof(bf16));
 

@@ -1,5 +1,5 @@
 // Products with one matrix per expert on a GPU, by mma.sync. The host does not know how many pairs each expert has: it launches as many
-// blocks as any distribution needs, and each block finds its expert, or nothing to do. A tile is computed as
+// blocks as any distribution of the pairs needs. Each block finds its expert, and ends at once if no expert is left for it. A tile is computed as
 // that of any other product, so that a pair's bits are those of `linear` with the portable kernels.
 #include <algorithm>
 

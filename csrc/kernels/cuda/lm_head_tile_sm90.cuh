@@ -23,7 +23,8 @@ template <class Weight, int kRows_>
 struct HopperHeadTile {
   static constexpr int kRows = kRows_, kGroups = kHeadOutputs / 64;
   static constexpr bool kApart = kRows >= 128;
-  // the groups of warps before this one copy (warp 0) and, if kApart, run the epilogue
+  // index of the first group of warps that multiplies: of the groups before it warp 0 copies tiles, and if kApart
+  // the other warps run the epilogue
   static constexpr int kFirstGroup = kApart ? 2 : 1;
   // the first warp that runs the epilogue, and the number of such warps
   static constexpr int kFirstFinisher = kApart ? 1 : 4, kFinishers = kApart ? 7 : 4 * kGroups;

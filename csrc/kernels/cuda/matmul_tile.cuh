@@ -97,7 +97,7 @@ __device__ __forceinline__ void multiply_stage(Sums<T>& sums, const Chunk* a_sta
   }
 }
 
-/// Ends a piece: totals += sums; sums = 0.
+/// Called after the last step of a piece of the depth: totals += sums; sums = 0.
 template <class T>
 __device__ __forceinline__ void end_piece(Sums<T>& totals, Sums<T>& sums) {
 #pragma unroll

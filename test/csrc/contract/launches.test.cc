@@ -145,7 +145,8 @@ Rollouts generated(const ModelConfig& c, const std::vector<engine::Request>& req
 
 }  // namespace
 
-// In the shim, each kernel runs as far as it can before memory shows what the preceding kernel writes.
+// In the shim's run-ahead mode a kernel starts while the writes of the kernel before it are not yet visible, and
+// runs until it waits for them.
 TEST(kernels_that_begin_early_give_the_same_bits) {
   NEEDS_DEVICE;
   kernels::cuda::force_portable(false);

@@ -1,4 +1,5 @@
-// The gradient of a frozen head, which lm_head computes with the log-probs, compared with its formula in f64:
+// With a frozen head (LoRA) lm_head computes the gradient of the hidden states together with the log-probs. The
+// tests compare it with its formula in f64:
 // dlogprob/dh = (W[target] - sum_v p_v W[v]) / temperature, times 1 - (z / softcap)^2 per soft-capped logit.
 #include <cmath>
 #include <numeric>

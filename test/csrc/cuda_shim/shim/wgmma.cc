@@ -16,7 +16,7 @@ namespace {
 constexpr int kGroup = 128, kRows = 64, kDepth = 16;
 constexpr int kRegisters = 65536;  // registers of a multiprocessor
 
-/// One thread's accumulator while products write it.
+/// A thread's accumulator registers of wgmma instructions that have not completed.
 struct Sums {
   float* registers;
   std::vector<float> values;
