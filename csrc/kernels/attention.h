@@ -1,7 +1,7 @@
 // Causal grouped-query attention over packed sequences (training, forward and backward) and over a paged KV
 // cache (generation). On each backend both give the same bits for the same row.
 //
-// "act" is activation_dtype(stream): f32 on the CPU, bf16 on a GPU. On a GPU D is a multiple of 8 up to 128,
+// "act" is activation_dtype(stream): f32 on the CPU, bf16 on a GPU. On a GPU D is a multiple of 8 up to 256,
 // rows are 16-byte aligned and sums are f32. CPU and GPU results differ within the bound of
 // docs/explanation/numerics.md.
 #pragma once
@@ -22,7 +22,7 @@ inline constexpr int64_t kAttentionSplit = 512;
 /// H), D head dim (at most 512), scale > 0. The order of a row's sums is fixed, so that its bits do not
 /// depend on the packing. On the CPU: dot products ascending in d; probabilities in 16 lanes by key index mod
 /// 16, added by a fixed tree; values ascending in key. On a GPU: dot products and values in steps of 16 (the
-/// tensor core's depth), keys in tiles of 64, probabilities in 4 lanes. act: activation_dtype of the stream.
+/// tensor core's depth), keys in tiles of 64 (32 if D > 128), probabilities in 4 lanes. act: activation_dtype of the stream.
 struct AttentionPackedArgs {
   TensorView q;           // [T, H, D] act in, strided rows
   TensorView k, v;        // [T, K, D] act in, strided rows

@@ -214,8 +214,8 @@ void check_for_gpu(const ModelConfig& c) {
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
   }
-  if (c.head_dim > 128) {
-    fail(Code::kUnsupported, "head_dim is %lld; the GPU attention takes at most 128.", (long long)c.head_dim);
+  if (c.head_dim > 256) {
+    fail(Code::kUnsupported, "head_dim is %lld; the GPU attention takes at most 256.", (long long)c.head_dim);
   }
 }
 

@@ -6,8 +6,8 @@
 
 namespace hone::kernels::cuda {
 
-/// Largest head dim. A smaller multiple of 8 is padded with zeros to 64 or 128.
-inline constexpr int64_t kMaxHeadDim = 128;
+/// Largest head dim. A smaller multiple of 8 is padded with zeros to 64, 128 or 256.
+inline constexpr int64_t kMaxHeadDim = 256;
 /// Largest number of query heads that may share a key head.
 inline constexpr int64_t kMaxHeadGroup = 64;
 

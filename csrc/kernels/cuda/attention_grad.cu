@@ -13,13 +13,6 @@ namespace {
 constexpr int kWarps = 4, kThreads = kWarps * 32, kTileRows = kWarps * 16;
 static_assert(kTileRows == kTileKeys);
 
-__device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, bool visible, float& score,
-                                               float& slope) {
-  const float p = visible ? exp2_normal(fmaf(score, scale_log2, -row.lse)) : 0.0f;
-  slope = visible ? p * (slope - row.delta) : 0.0f;
-  score = p;
-}
-
 // ---- dq ------------------------------------------------------------------------------------------------
 
 /// Adds to dq of 64 rows of a head the contribution of one tile of keys, as many keys at a time as registers
@@ -195,7 +188,8 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
   }
   const int64_t slots = tile_slots(tokens, sequences, kTileRows);
   if (dim <= 64) launch_grad<64>(stream, slots, a.k.dim(1), args);
-  else launch_grad<128>(stream, slots, a.k.dim(1), args);
+  else if (dim <= 128) launch_grad<128>(stream, slots, a.k.dim(1), args);
+  else attention_packed_grad_wide(stream, slots, a.k.dim(1), args);
 }
 
 }  // namespace hone::kernels::cuda

@@ -1,4 +1,4 @@
-// Shared by the two implementations of the gradient of packed attention (attention_grad.cu,
+// Shared by the implementations of the gradient of packed attention (attention_grad.cu, attention_grad_wide.cu,
 // attention_grad_sm90.cu): the arguments, and the query rows that a lane holds in registers while the kernel
 // iterates over their keys.
 #pragma once
@@ -27,6 +27,14 @@ struct RowTerms {
 };
 __device__ __forceinline__ RowTerms row_terms(const PackedGrad& a, int64_t token, int head) {
   return {a.lse[token * a.lse_stride + head] * kLog2E, a.delta[token * a.heads + head]};
+}
+
+/// Turns a score and dout.v into p and ds.
+__device__ __forceinline__ void score_gradient(float scale_log2, RowTerms row, bool visible, float& score,
+                                               float& slope) {
+  const float p = visible ? exp2_normal(fmaf(score, scale_log2, -row.lse)) : 0.0f;
+  slope = visible ? p * (slope - row.delta) : 0.0f;
+  score = p;
 }
 
 /// Last row of a sequence of `length` rows that attends to the key; window 0: no window.
@@ -107,5 +115,9 @@ __device__ __forceinline__ void store_keys(const PackedGrad& a, const TileOfSequ
 
 /// Runs the kernels of attention_grad_sm90.cu for `tokens` rows; args.dim is 64 or 128.
 void attention_packed_grad_sm90(const Stream& stream, int64_t tokens, const PackedGrad& args);
+
+/// Runs the kernels of attention_grad_wide.cu for `slots` tile slots of 64 rows (tile_slots); args.dim is above
+/// 128, at most 256.
+void attention_packed_grad_wide(const Stream& stream, int64_t slots, int64_t kv_heads, const PackedGrad& args);
 
 }  // namespace hone::kernels::cuda

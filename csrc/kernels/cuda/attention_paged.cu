@@ -74,15 +74,17 @@ __device__ __forceinline__ WarpSpan warp_span(const Paged& a, const PagedItem& i
 }
 
 /// Iterates over the tiles of an item: first the shared ones, then each row's own.
+template <int kDim>
 struct PagedWalk {
+  static constexpr int kKeys = Division<kDim>::kKeys;
   const Paged& a;
   const PagedItem& item;
   const WarpSpan& warp;
   const PagedLane (&lanes)[2];
   const KeyRange& ranges;
   PagedKeys keys;
-  // row that reads the tile (item.row - 1: all rows), first key of the tile, range of its keys
-  int row, base, low, high;
+  // the block's part; row that reads the tile (item.row - 1: all rows), first key of the tile, range of its keys
+  int part, row, base, low, high;
 
   __device__ __forceinline__ bool everyone() const { return row < item.row; }
   __device__ __forceinline__ bool begin() {
@@ -95,7 +97,7 @@ struct PagedWalk {
     return open(item.row) || advance();
   }
   __device__ __forceinline__ bool advance() {
-    base += kTileKeys;
+    base += kKeys;
     if (base <= high) return true;
     while (++row < item.row + item.rows) {
       const KeySpan span = key_span(a.rows, a.plan, item, row);
@@ -106,18 +108,17 @@ struct PagedWalk {
   }
   __device__ __forceinline__ bool open(int of) {
     keys.table = a.tables + a.rows.sequence[of] * a.table_stride;
-    base = low / kTileKeys * kTileKeys;
+    base = low / kKeys * kKeys;
     return low <= high;
   }
-  template <int kDim>
   __device__ __forceinline__ void load(bf16* tile_keys, bf16* tile_values) const {
-    load_tile<kDim, kThreads>(keys, base, low, high, a.dim, tile_keys, tile_values);
+    load_keys<kDim, kThreads>(keys, base, low, high, a.dim, part, tile_keys, tile_values);
   }
   __device__ __forceinline__ bool busy() const {
     return everyone() ? base <= warp.last : row >= warp.first_row && row <= warp.last_row;
   }
   __device__ __forceinline__ bool inside() const {
-    return everyone() && base >= warp.from && base + kTileKeys - 1 <= warp.to;
+    return everyone() && base >= warp.from && base + kKeys - 1 <= warp.to;
   }
   __device__ __forceinline__ KeyRange range() const {
     if (everyone()) return ranges;
@@ -128,35 +129,37 @@ struct PagedWalk {
     }
     return out;
   }
-  __device__ __forceinline__ bool continues() const { return base + kTileKeys <= warp.last; }
+  __device__ __forceinline__ bool continues() const { return base + kKeys <= warp.last; }
 };
 
 template <int kDim>
 __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& item, const PagedLane& lane, int half,
-                                            const RowStates<kDim>& s) {
+                                            const RowStates<kDim>& s, int part) {
+  constexpr int kColumns = Division<kDim>::kColumns;
+  const int first = part * kColumns;
   const int partial = item.split < 0 ? kOneSplit : a.plan.row_partial[lane.row];
   if (partial == kOneSplit) {
-    store_row<kDim>(s.out, half, 1.0f / s.total[half], a.dim,
-                    a.out + lane.row * a.out_stride + int64_t(lane.head) * a.dim);
+    store_row<kColumns>(s.out, half, 1.0f / s.total[half], a.dim - first,
+                        a.out + lane.row * a.out_stride + int64_t(lane.head) * a.dim + first);
     return;
   }
   const int64_t at =
       int64_t(partial + item.split - a.rows.first_split(lane.row)) * (a.kv_heads * a.rows.group) + lane.head;
   const int column = threadIdx.x % 4 * 2;
 #pragma unroll
-  for (int n = 0; n < kDim / 8; ++n) {
-    if (n * 8 >= a.dim) continue;
-    float* const to = a.partial_out + at * a.dim + n * 8 + column;
+  for (int n = 0; n < kColumns / 8; ++n) {
+    if (n * 8 >= a.dim - first) continue;
+    float* const to = a.partial_out + at * a.dim + first + n * 8 + column;
     to[0] = s.out[n][2 * half];
     to[1] = s.out[n][2 * half + 1];
   }
-  if (column) return;
+  if (column || part > 0) return;  // both parts have the same terms
   a.partial_terms[2 * at] = s.maximum[half];
   a.partial_terms[2 * at + 1] = s.total[half];
 }
 
 template <int kDim>
-__device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, bf16* shared) {
+__device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& item, int kv_head, int part, bf16* shared) {
   // A decode row uses only one warp: a different warp in each block, so that all tensor cores have work.
   const int block = (int(threadIdx.x) / 32 + int(blockIdx.x)) % kWarps * 16, inside = block + int(threadIdx.x) % 32 / 4;
   PagedLane lanes[2];
@@ -179,28 +182,29 @@ __device__ __forceinline__ void attend_item(const Paged& a, const PagedItem& ite
   const PagedKeys keys{a.keys + kv_head * head_elements, a.values + kv_head * head_elements, nullptr, a.page_tokens,
                        a.dim, a.kv_heads * head_elements};
   RowStates<kDim> state;
-  walk_tiles<kDim, kThreads>(PagedWalk{a, item, warp, lanes, ranges, keys, 0, 0, 0, 0}, q, Exp2Scaled{a.scale_log2},
-                             shared, state);
+  walk_tiles<kDim, kThreads>(PagedWalk<kDim>{a, item, warp, lanes, ranges, keys, part, 0, 0, 0, 0}, q,
+                             Exp2Scaled{a.scale_log2}, shared, state);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
-    if (lanes[half].valid) store_paged<kDim>(a, item, lanes[half], half, state);
+    if (lanes[half].valid) store_paged<kDim>(a, item, lanes[half], half, state, part);
   }
 }
 
 /// Merges the states of a row's splits for one head, in ascending order like packed attention. Other blocks
 /// wrote them during this launch, so the reads bypass this multiprocessor's L1 cache.
+template <int kDim>
 __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   const int partial = a.plan.row_partial[row], heads = a.kv_heads * a.rows.group, lane = threadIdx.x % 32;
   const int end = partial + a.rows.last_split(row) - a.rows.first_split(row) + 1;
   const Exp2Scaled exp{a.scale_log2};
-  float maximum = -INFINITY, total = 0.0f, out[kMaxHeadDim / 32] = {};
+  float maximum = -INFINITY, total = 0.0f, out[kDim / 32] = {};
   for (int state = partial; state < end; ++state) {
     const int64_t at = int64_t(state) * heads + head;
     const MergeWeights w = merge_weights(maximum, __ldcg(a.partial_terms + 2 * at), exp);
     maximum = w.maximum;
     total = fmaf(__ldcg(a.partial_terms + 2 * at + 1), w.b, total * w.a);
 #pragma unroll
-    for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
+    for (int i = 0; i < kDim / 32; ++i) {
       const int d = i * 32 + lane;
       if (d < a.dim) out[i] = fmaf(__ldcg(a.partial_out + at * a.dim + d), w.b, out[i] * w.a);
     }
@@ -208,20 +212,21 @@ __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
   bf16* const to = a.out + row * a.out_stride + int64_t(head) * a.dim;
   const float factor = 1.0f / total;
 #pragma unroll
-  for (int i = 0; i < int(kMaxHeadDim) / 32; ++i) {
+  for (int i = 0; i < kDim / 32; ++i) {
     const int d = i * 32 + lane;
     if (d < a.dim) to[d] = __float2bfloat16(out[i] * factor);
   }
 }
 
-/// Counts the item's split of `row` as done. Returns true if it was the last one, and then resets the count
-/// for the next layer.
+/// Counts the item's split of `row`, or one of its `parts`, as done. Returns true if it was the last one, and then
+/// resets the count for the next layer.
+template <int kParts>
 __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& item, int kv_head, int row) {
   const KeySpan span = key_span(a.rows, a.plan, item, row);
   if (a.plan.row_partial[row] < 0 || span.first > span.last) return false;
   int* const done = a.plan.done + row * a.kv_heads + kv_head;
   __threadfence();  // makes the block's states visible before its count
-  const bool last = atomicAdd(done, 1) == a.rows.last_split(row) - a.rows.first_split(row);
+  const bool last = atomicAdd(done, 1) == kParts * (a.rows.last_split(row) - a.rows.first_split(row) + 1) - 1;
   if (last) *done = 0;
   __threadfence();  // reads other blocks' states only after their counts
   return last;
@@ -229,15 +234,16 @@ __device__ __forceinline__ bool completes_row(const Paged& a, const PagedItem& i
 
 /// Merges the rows whose last split was this item's. The order of the states does not depend on which block
 /// finishes last.
+template <int kDim>
 __device__ __forceinline__ void merge_completed(const Paged& a, const PagedItem& item, int kv_head) {
   __shared__ bool complete[kPagedTileRows];
   __syncthreads();  // all of the block's states have been written
   if (int(threadIdx.x) < item.rows) {
-    complete[threadIdx.x] = completes_row(a, item, kv_head, item.row + int(threadIdx.x));
+    complete[threadIdx.x] = completes_row<Division<kDim>::kParts>(a, item, kv_head, item.row + int(threadIdx.x));
   }
   __syncthreads();
   for (int i = int(threadIdx.x) / 32; i < item.rows * a.rows.group; i += kWarps) {
-    if (complete[i / a.rows.group]) merge_head(a, item.row + i / a.rows.group, kv_head * a.rows.group + i % a.rows.group);
+    if (complete[i / a.rows.group]) merge_head<kDim>(a, item.row + i / a.rows.group, kv_head * a.rows.group + i % a.rows.group);
   }
 }
 
@@ -246,16 +252,19 @@ template <int kDim>
 __global__ void __launch_bounds__(kThreads, 2) attention_paged_kernel(Paged a) {
   HONE_DYNAMIC_SHARED(bf16, shared);
   await_predecessor();
-  const int count = *a.plan.count * a.kv_heads;
+  constexpr int kParts = Division<kDim>::kParts;
+  const int per_item = a.kv_heads * kParts, count = *a.plan.count * per_item;
   for (int i = int(blockIdx.x); i < count; i += int(gridDim.x)) {
-    const PagedItem item = a.plan.items[i / a.kv_heads];
-    attend_item<kDim>(a, item, i % a.kv_heads, shared);
-    if (item.split >= 0) merge_completed(a, item, i % a.kv_heads);
+    const PagedItem item = a.plan.items[i / per_item];
+    const int kv_head = i % per_item / kParts;
+    attend_item<kDim>(a, item, kv_head, i % kParts, shared);
+    if (item.split >= 0) merge_completed<kDim>(a, item, kv_head);
   }
 }
 
 template <int kDim>
-void launch_paged(const Stream& stream, int64_t blocks, const Paged& args) {
+void launch_paged(const Stream& stream, int64_t items, const Paged& args) {
+  const int64_t blocks = std::min<int64_t>(kBlocks, items * Division<kDim>::kParts);
   constexpr size_t shared = walk_shared_bytes<kDim, kThreads>();
   HONE_LAUNCH_EARLY((attention_paged_kernel<kDim>), unsigned(blocks), kThreads, shared, stream, args);
 }
@@ -334,9 +343,10 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
                    a.block_tables.row_stride, a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(),
                    int(a.pages.page_tokens), int(s.kv_heads), int(s.dim), a.scale * kLog2E, a.out.as<bf16>(),
                    a.out.row_stride, reinterpret_cast<float*>(memory + at.out), reinterpret_cast<float*>(memory + at.terms)};
-  const int64_t blocks = std::min<int64_t>(kBlocks, paged_items(s.rows, a.list.states) * s.kv_heads);
-  if (s.dim <= 64) launch_paged<64>(stream, blocks, args);
-  else launch_paged<128>(stream, blocks, args);
+  const int64_t items = paged_items(s.rows, a.list.states) * s.kv_heads;
+  if (s.dim <= 64) launch_paged<64>(stream, items, args);
+  else if (s.dim <= 128) launch_paged<128>(stream, items, args);
+  else launch_paged<256>(stream, items, args);
 }
 
 void kv_write(const Stream& stream, const KvWriteArgs& a) {

@@ -17,6 +17,17 @@ using bf16 = __nv_bfloat16;
 inline constexpr int kTileKeys = 64;
 inline constexpr float kLog2E = 1.4426950408889634f;
 
+/// How forward attention divides heads of up to kDim. A lane's registers hold its rows' sums of values for at
+/// most 128 columns. With wider heads two blocks have the same rows: both compute the scores over all columns,
+/// each sums one half of the columns of the values, its part. Tiles then have half as many keys, so that a
+/// block fits the shared memory of every GPU.
+template <int kDim>
+struct Division {
+  static constexpr int kParts = kDim > 128 ? 2 : 1;
+  static constexpr int kColumns = kDim / kParts;
+  static constexpr int kKeys = kTileKeys / kParts;
+};
+
 /// Two values as a bf16 pair, the one with the lower index in the lower half.
 __device__ __forceinline__ uint32_t pack_pair(float low, float high) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
@@ -82,14 +93,14 @@ __device__ __forceinline__ int at_chunk(int row, int chunk) {
   return row * kDim + (chunk ^ (row & 7)) * 8;
 }
 
-/// Starts copying rows [base, base + 64) of both matrices to tiles. Rows outside [low, high] and columns from
-/// `dim` on become zeros and are not read.
-template <int kDim, int kThreads, class Rows>
+/// Starts copying rows [base, base + kRows) of both matrices to tiles. Rows outside [low, high] and columns
+/// from `dim` on become zeros and are not read.
+template <int kDim, int kThreads, int kRows = kTileKeys, class Rows>
 __device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, int high, int dim, bf16* tile_a,
                                           bf16* tile_b) {
   constexpr int kChunks = kDim / 8;
 #pragma unroll
-  for (int i = threadIdx.x; i < kTileKeys * kChunks; i += kThreads) {
+  for (int i = threadIdx.x; i < kRows * kChunks; i += kThreads) {
     const int inside = i / kChunks, chunk = i % kChunks, row = base + inside;
     const bool valid = row >= low && row <= high && chunk * 8 < dim;
     const bf16 *a, *b;
@@ -99,6 +110,29 @@ __device__ __forceinline__ void load_tile(const Rows& rows, int base, int low, i
     cp_async16(tile_b + to, b + column, valid);
   }
   cp_async_commit();
+}
+
+/// load_tile for keys, and for the columns of the values that are the block's part.
+template <int kDim, int kThreads, class Rows>
+__device__ __forceinline__ void load_keys(const Rows& rows, int base, int low, int high, int dim, int part,
+                                          bf16* keys, bf16* values) {
+  using D = Division<kDim>;
+  if constexpr (D::kParts == 1) {
+    load_tile<kDim, kThreads>(rows, base, low, high, dim, keys, values);
+  } else {
+    constexpr int kChunks = kDim / 8, kOwn = D::kColumns / 8;
+#pragma unroll
+    for (int i = threadIdx.x; i < D::kKeys * kChunks; i += kThreads) {
+      const int inside = i / kChunks, chunk = i % kChunks, row = base + inside;
+      const bool valid = row >= low && row <= high && chunk * 8 < dim;
+      const bf16 *a, *b;
+      rows.locate(valid ? row : low, &a, &b);
+      const int column = valid ? chunk * 8 : 0;
+      cp_async16(keys + at_chunk<kDim>(inside, chunk), a + column, valid);
+      if (chunk / kOwn == part) cp_async16(values + at_chunk<D::kColumns>(inside, chunk % kOwn), b + column, valid);
+    }
+    cp_async_commit();
+  }
 }
 
 /// Loads 16 tile rows from `row` on as columns of the right operand, at depth 16 kk; used for x . row.
@@ -185,16 +219,16 @@ __device__ __forceinline__ void pack_left(const float (&w)[kBlocks][4], int kk, 
 }
 
 /// sum += w tile, with w (16 rows, 8 kBlocks deep) rounded to bf16 and the tile rows from `row` on, in
-/// ascending order.
-template <int kDim, int kBlocks>
+/// ascending order; for the first 8 kSums columns of the tile, whose rows have kDim.
+template <int kDim, int kBlocks, int kSums>
 __device__ __forceinline__ void multiply_rows(const float (&w)[kBlocks][4], const bf16* tile, int row,
-                                              float (&sum)[kDim / 8][4]) {
+                                              float (&sum)[kSums][4]) {
 #pragma unroll
   for (int kk = 0; kk < kBlocks / 2; ++kk) {
     uint32_t left[4];
     pack_left(w, kk, left);
 #pragma unroll
-    for (int n = 0; n < kDim / 16; ++n) {
+    for (int n = 0; n < kSums / 2; ++n) {
       uint32_t even[2], odd[2];
       load_rows<kDim>(tile, row + kk * 16, n, even, odd);
       mma_bf16_16816(sum[2 * n], left, even);

@@ -99,6 +99,13 @@ inline model::ModelConfig architecture_config(const std::string& type) {
   return {};
 }
 
+/// Gemma-3 with the heads of its published models, 256 wide.
+inline model::ModelConfig wide_heads_config() {
+  model::ModelConfig c = architecture_config("gemma3_text");
+  c.head_dim = 256, c.query_scalar = 256;
+  return c;
+}
+
 /// The architectures that GPU kernels support: all but gpt-oss.
 inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
   auto out = architecture_configs();

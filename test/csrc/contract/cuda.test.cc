@@ -185,7 +185,7 @@ TEST(soft_caps_heads_and_experts_that_a_gpu_has_no_kernels_for_are_refused_by_na
   ModelConfig gemma2 = small_gpu_decoder(), logits = gemma2, wide = gemma2, sizes = gemma2;
   sizes.sliding_window = 4, sizes.sliding_layers.assign(size_t(sizes.layers), true), sizes.sliding_layers.back() = false;
   sizes.full_head_dim = 2 * sizes.head_dim, sizes.full_kv_heads = sizes.kv_heads;
-  gemma2.attention_softcap = 50.0f, logits.logit_softcap = 30.0f, wide.head_dim = 256;
+  gemma2.attention_softcap = 50.0f, logits.logit_softcap = 30.0f, wide.head_dim = 264;
   const ModelConfig sinks = architecture_config("gpt_oss"), mixture = architecture_config("qwen3_moe");
   ModelConfig biased = mixture, gated = mixture, many = mixture, narrow = mixture;
   biased.experts.biases = true, gated.experts.shared_gate = true, gated.experts.shared_width = 8, many.experts.count = 1032, narrow.experts.width = 20;
@@ -197,7 +197,7 @@ TEST(soft_caps_heads_and_experts_that_a_gpu_has_no_kernels_for_are_refused_by_na
                                                        {gemma2, "has capped attention scores, which only the CPU's kernels have"},
                                                        {logits, "has capped logits, which only the CPU's kernels have"},
                                                        {sizes, "has heads of two sizes, which only the CPU's kernels have"},
-                                                       {wide, "head_dim is 256; the GPU attention takes at most 128"}};
+                                                       {wide, "head_dim is 264; the GPU attention takes at most 256"}};
   for (const auto& [model, told] : cases) {
     for (const bool trains : {false, true}) {
       std::string message;
@@ -229,6 +229,7 @@ TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
   for (const auto& [name, model] : gpu_architecture_configs()) {
     if (!model.mixes()) expect_gradients_of_the_cpu(name, model);  // mixtures: mixture_cuda.test.cc
   }
+  expect_gradients_of_the_cpu("gemma3 with heads of 256", wide_heads_config());
 }
 
 TEST(a_step_is_the_same_bits_twice_and_clips_where_the_norm_is) {

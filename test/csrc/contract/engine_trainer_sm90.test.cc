@@ -3,6 +3,7 @@
 // mma.sync, so that the two differ as they may on a device. Faults put into the code, each detected: the
 // `deterministic` flag lost between trainer and micro-batch, or between micro-batch and op; products not
 // truncated.
+#include "architectures.h"
 #include "engine_trainer.h"
 
 #ifdef HONE_HAVE_CUDA
@@ -74,6 +75,9 @@ TEST(engine_equals_deterministic_trainer_on_a_hopper) {
   NEEDS_HOPPER;
   expect_equal(on_hopper("heads of 64", 64, false));
   expect_equal(on_hopper("heads of 128, norms, untied", 128, true));
+  Case wide = on_hopper("heads of 256 with a window", 256, false);
+  wide.model = wide_heads_config();
+  expect_equal(wide);
 }
 
 TEST(engine_and_fast_trainer_on_a_hopper_part_within_the_bound) {

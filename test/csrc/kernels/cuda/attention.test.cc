@@ -31,6 +31,10 @@ const AttentionShape kShapes[] = {
     {{570}, 1, 1, 16, 515},
     {{40, 70}, 1, 1, 128, 1},
     {{3}, 64, 1, 8},
+    {{33, 0, 1, 31}, 4, 2, 256},
+    {{70}, 1, 1, 160, 33},
+    {{20}, 8, 1, 192},
+    {{530}, 1, 1, 136, 520},
 };
 
 }  // namespace
@@ -64,7 +68,7 @@ TEST(a_row_has_the_same_bits_in_any_packing) {
 TEST(a_device_with_99_kb_a_block_has_the_same_bits) {
   NEEDS_DEVICE;
   kernels::cuda::force_portable(true);  // Hopper's kernels have stricter requirements
-  for (const AttentionShape& shape : {AttentionShape{{70, 1, 66}, 2, 1, 128, 60}, {{513}, 1, 1, 128}, {{66}, 2, 1, 64}}) {
+  for (const AttentionShape& shape : {AttentionShape{{70, 1, 66}, 2, 1, 128, 60}, {{513}, 1, 1, 128}, {{66}, 2, 1, 64}, {{66, 3}, 2, 1, 256}}) {
     const PackedBatch batch(shape);
     const PackedBatch::Forward large = batch.device_forward();
     cuda_shim::limit_shared_bytes(99 * 1024);
@@ -109,7 +113,7 @@ TEST(what_the_device_kernels_cannot_take_is_refused_by_name) {
     query.dtype = dtype;
     attention_packed(device_stream(), {query, k.view(), k.view(), cu.view(DType::kI32, {2}), q.view(), {}, 1.0f, 0});
   };
-  EXPECT_THROWS(run(1, 1, 136, 0, DType::kBF16), Code::kUnsupported);
+  EXPECT_THROWS(run(1, 1, 264, 0, DType::kBF16), Code::kUnsupported);
   EXPECT_THROWS(run(1, 1, 20, 4, DType::kBF16), Code::kUnsupported);
   EXPECT_THROWS(run(65, 1, 8, 0, DType::kBF16), Code::kUnsupported);
   EXPECT_THROWS(run(3, 2, 8, 0, DType::kBF16), Code::kShape);

@@ -27,6 +27,9 @@ const AttentionShape kShapes[] = {
     {{140}, 1, 1, 64, 64},
     {{70}, 1, 1, 64, 1},
     {{140}, 1, 1, 16, 130},
+    {{17, 0, 15}, 4, 2, 256},
+    {{66}, 2, 1, 160, 20},
+    {{81}, 1, 1, 192},
 };
 
 }  // namespace
@@ -40,12 +43,25 @@ TEST(gradients_agree_with_the_cpu_at_every_edge_of_their_tiles) {
   }
 }
 
+#ifdef HONE_CUDA_SHIM
+TEST(gradients_of_wide_heads_fit_a_device_with_99_kb_a_block) {
+  NEEDS_DEVICE;
+  const PackedBatch batch({{20}, 2, 1, 256});
+  const PackedBatch::Forward forward = forward_of(batch);
+  cuda_shim::limit_shared_bytes(99 * 1024);
+  expect_gradients(batch, forward, batch.device_backward(forward));
+  cuda_shim::limit_shared_bytes(~size_t(0));
+}
+#endif
+
 TEST(gradients_have_the_same_bits_twice_and_in_any_order_of_blocks) {
   NEEDS_DEVICE;
   // the shim runs blocks and threads in another random order at each launch
-  const PackedBatch batch({{66, 20}, 2, 1, 64});
-  const PackedBatch::Forward forward = forward_of(batch);
-  EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
+  for (const AttentionShape& shape : {AttentionShape{{66, 20}, 2, 1, 64}, {{35}, 2, 1, 256}}) {
+    const PackedBatch batch(shape);
+    const PackedBatch::Forward forward = forward_of(batch);
+    EXPECT_TRUE(same(batch.device_backward(forward), batch.device_backward(forward)));
+  }
 }
 
 TEST(a_sequence_has_the_same_gradients_in_any_packing) {

@@ -59,6 +59,8 @@ const PagedCase kCases[] = {
     {{{2, 3}, 64, 1, 8}, 16},
     {{{530}, 1, 1, 24, 15}, 128},
     {{{100, 30}, 3, 1, 64, 40}, 32},
+    {{{33, 9}, 8, 2, 256}, 16},
+    {{{70}, 2, 1, 160, 40}, 32},
 };
 
 }  // namespace
@@ -102,6 +104,21 @@ TEST(a_decoded_row_has_the_same_bits_alone_and_in_a_batch) {
   run.forget();
   run.attend({at, padding, before, last, {-1, 7}});
   for (const Row& row : {last, before, at}) EXPECT_TRUE(run.row_equals(row, two_splits().packed));
+}
+
+TEST(decoded_rows_of_wide_heads_have_the_packed_rows_bits_in_two_splits) {
+  NEEDS_DEVICE;
+  for (const int64_t head_dim : {192, 256}) {
+    const PackedBatch batch({{530}, 2, 1, head_dim, 525});
+    const std::vector<float> packed = batch.device_forward().out;
+    PagedRun run(batch, 64);
+    run.write(prompt({0, 529}));
+    const std::vector<Row> rows{{0, 529}, {-1, -1}, {0, 511}, {0, 512}};
+    run.attend(rows);
+    for (const Row& row : rows) {
+      if (row.sequence >= 0) EXPECT_TRUE(run.row_equals(row, packed));
+    }
+  }
 }
 
 TEST(rows_that_only_look_like_neighbours_are_not_taken_together) {

@@ -29,6 +29,7 @@ struct Step {
   std::vector<Prefix> prefixes;
   int window = 0;
   int64_t scratch_tokens = 0;  // 0: as many as the cache has tokens
+  int64_t head_dim = 16;
 };
 
 /// A step whose sequences are in a KV cache: row s decodes sequence s.
@@ -57,7 +58,7 @@ struct Decode {
     return run.results();
   }
   static AttentionShape shape_of(const Step& step) {
-    AttentionShape shape{{}, step.heads, step.kv_heads, 16, step.window};
+    AttentionShape shape{{}, step.heads, step.kv_heads, step.head_dim, step.window};
     for (const int position : step.positions) shape.lengths.push_back(std::max(position, 0) + 1);
     return shape;
   }
@@ -83,6 +84,7 @@ const Step kSteps[] = {
     {"a first row that ends before its prefix", 1, 1, 64, {200, 1030}, {{0, 2, 1024}}},
     {"no room for the states of some", 2, 1, 64, {530, 140, 600, 700, 150, 560}, {{0, 6, 128}}, 0, 512},
     {"no room, and the prefix is long", 2, 1, 64, {640, 600, 1030, 577}, {{0, 4, 576}}, 0, 512},
+    {"wide heads", 2, 1, 64, {530, 540}, {{0, 2, 512}}, 0, 0, 256},
 };
 
 bool all_finite(const std::vector<float>& x, const Decode& decode) {

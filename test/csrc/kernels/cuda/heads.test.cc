@@ -76,7 +76,7 @@ struct Unprepared {
 
 TEST(heads_prepared_in_one_launch_have_the_bits_of_norm_rotation_and_write) {
   NEEDS_DEVICE;
-  const AttentionShape shapes[] = {{{21}, 3, 1, 128}, {{21}, 4, 2, 32}, {{21}, 2, 2, 24}, {{21}, 1, 1, 8}};
+  const AttentionShape shapes[] = {{{21}, 3, 1, 128}, {{21}, 4, 2, 32}, {{21}, 2, 2, 24}, {{21}, 1, 1, 8}, {{21}, 2, 1, 256}, {{21}, 1, 1, 136}};
   for (const AttentionShape& shape : shapes) {
     const int64_t D = shape.head_dim, places = 40;
     const PackedBatch batch(shape);
