@@ -75,9 +75,8 @@ void expect_uncapped_scores(const Stream& stream, float softcap, const char* op)
   fail(Code::kUnsupported, "%s: scores capped at %g; the CUDA kernels do not cap.", op, double(softcap));
 }
 
-void expect_sinks(const Stream& stream, const TensorView& sinks, int64_t heads, const char* op) {
+void expect_sinks(const TensorView& sinks, int64_t heads, const char* op) {
   if (sinks.empty()) return;
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: attention with sinks; the CUDA kernels have none.", op);
   expect_contiguous(sinks, DType::kF32, {heads}, op, "sinks");
 }
 
@@ -136,7 +135,7 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& args) {
   if (!args.lse.empty()) expect(args.lse, DType::kF32, {T, H}, op, "lse");
   expect_heads(stream, H, K, D, op);
   expect_uncapped_scores(stream, args.softcap, op);
-  expect_sinks(stream, args.sinks, H, op);
+  expect_sinks(args.sinks, H, op);
   if (T == 0) return;
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) return cuda::attention_packed(stream, args);
@@ -175,11 +174,15 @@ int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens
 void attention_sinks_grad(const Stream& stream, const AttentionSinksGradArgs& args) {
   constexpr const char* op = "attention_sinks_grad";
   const int64_t T = args.out.dim(0), H = args.out.dim(1), D = args.out.dim(2);
-  expect_sinks(stream, args.sinks, H, op);
-  expect(args.out, DType::kF32, {T, H, D}, op, "out");
-  expect(args.dout, DType::kF32, {T, H, D}, op, "dout");
+  expect_sinks(args.sinks, H, op);
+  expect_activation(stream, args.out, {T, H, D}, op, "out");
+  expect_activation(stream, args.dout, {T, H, D}, op, "dout");
   expect(args.lse, DType::kF32, {T, H}, op, "lse");
   expect_contiguous(args.dsinks, DType::kF32, {H}, op, "dsinks");
+  if (T == 0) return;
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::attention_sinks_grad(stream, args);
+  }
   cpu::attention_sinks_grad(stream, args);
 }
 
@@ -249,7 +252,7 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& args) {
   expect_prefixes(args, "attention_paged");
   expect_heads(stream, H, args.pages.kv_heads, D, "attention_paged");
   expect_uncapped_scores(stream, args.softcap, "attention_paged");
-  expect_sinks(stream, args.sinks, H, "attention_paged");
+  expect_sinks(args.sinks, H, "attention_paged");
   if (R == 0) return;
   if (stream.is_cuda() && !args.list.memory) fail(Code::kInternal, "attention_paged: no list of what its rows read.");
   if constexpr (kHasCuda) {

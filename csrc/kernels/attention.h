@@ -34,7 +34,7 @@ struct AttentionPackedArgs {
   // on a GPU: uses the instructions that generation uses, so that engine and trainer agree to the bit
   bool deterministic = false;
   float softcap = 0.0f;        // > 0: scores s = scale q.k become softcap tanh(s / softcap). CPU only
-  // [H] f32 in, or empty: per head the score of one additional key, whose value is 0. CPU only
+  // [H] f32 in, or empty: per head the score of one additional key, whose value is 0
   TensorView sinks{};
 };
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
@@ -59,11 +59,11 @@ void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& 
 int64_t attention_packed_grad_scratch_bytes(const Stream& stream, int64_t tokens, int64_t heads);
 
 /// Gradient of the sinks: dsinks_h -= sum over rows of e^(sink_h - lse) dout . out. The forward's lse and out
-/// include the sink, so that attention_packed_grad needs no further term for it. Sums are f64, rows
-/// ascending. CPU only.
+/// include the sink, so that attention_packed_grad needs no further term for it. Sums are f64, on the CPU with
+/// rows ascending, on a GPU in a fixed tree.
 struct AttentionSinksGradArgs {
   TensorView sinks;      // [H] f32 in
-  TensorView out, dout;  // [T, H, D] f32 in
+  TensorView out, dout;  // [T, H, D] act in
   TensorView lse;        // [T, H] f32 in
   TensorView dsinks;     // [H] f32 accumulated
 };

@@ -83,14 +83,13 @@ void count_rows(const Stream& stream, const CountRowsArgs& args) {
 
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args) {
   constexpr const char* op = "experts_linear";
-  expect_cpu(stream, !args.bias.empty(), op, "biases of experts");
   const auto E = int64_t(args.w.size());
   const DType type = activation_dtype(stream);
   const int64_t pairs = args.x.dim(0);
   expect_contiguous(args.begins, DType::kI32, {E + 1}, op, "begins");
   expect(args.x, type, {pairs, args.w.front().k}, op, "x");
   expect(args.y, type, {pairs, args.w.front().n}, op, "y");
-  if (!args.bias.empty()) expect(args.bias, DType::kF32, {E, args.w.front().n}, op, "bias");
+  if (!args.bias.empty()) expect_contiguous(args.bias, DType::kF32, {E, args.w.front().n}, op, "bias");
   if (stream.is_cuda() && args.w.front().storage != DType::kBF16) {
     fail(Code::kShape, "%s: w is packed as %s; on CUDA it must be bf16.", op, dtype_name(args.w.front().storage));
   }
@@ -116,13 +115,17 @@ void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args
 
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args) {
   constexpr const char* op = "experts_grad_bias";
-  expect_cpu(stream, true, op, "biases of experts");
-  const int64_t R = args.pairs.dim(0), k = args.pairs.dim(1), N = args.dbias.dim(1);
-  expect(args.dy, DType::kF32, {R * k, N}, op, "dy");
+  const int64_t R = args.pairs.dim(0), k = args.pairs.dim(1), E = args.dbias.dim(0), N = args.dbias.dim(1);
+  expect(args.dy, activation_dtype(stream), {R * k, N}, op, "dy");
   expect_contiguous(args.experts, DType::kI32, {R, k}, op, "experts");
+  expect_contiguous(args.begins, DType::kI32, {E + 1}, op, "begins");
+  expect_contiguous(args.rows, DType::kI32, {R * k}, op, "rows");
   expect_contiguous(args.pairs, DType::kI32, {R, k}, op, "pairs");
   if (!args.weights.empty()) expect_contiguous(args.weights, DType::kF32, {R, k}, op, "weights");
-  expect(args.dbias, DType::kF32, {args.dbias.dim(0), N}, op, "dbias");
+  expect_contiguous(args.dbias, DType::kF32, {E, N}, op, "dbias");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::experts_grad_bias(stream, args);
+  }
   cpu::experts_grad_bias(stream, args);
 }
 
@@ -143,7 +146,6 @@ void combine_rows(const Stream& stream, const CombineRowsArgs& args) {
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args) {
   constexpr const char* op = "weigh_pairs";
   const DType type = activation_dtype(stream);
-  expect_cpu(stream, !args.bias.empty(), op, "biases of experts");
   const int64_t R = args.pairs.dim(0), k = args.pairs.dim(1), pairs = R * k, F = args.product.dim(1);
   expect_contiguous(args.pairs, DType::kI32, {R, k}, op, "pairs");
   expect_contiguous(args.weights, DType::kF32, {R, k}, op, "weights");
@@ -153,6 +155,7 @@ void weigh_pairs(const Stream& stream, const WeighPairsArgs& args) {
   expect(args.beside, type, {pairs, args.beside.dim(1)}, op, "beside");
   if (!args.bias.empty()) {
     expect_contiguous(args.experts, DType::kI32, {R, k}, op, "experts");
+    expect_contiguous(args.bias, DType::kF32, {args.bias.dim(0), args.bias.dim(1)}, op, "bias");
     expect(args.doutputs, type, {pairs, args.bias.dim(1)}, op, "doutputs");
   }
   if constexpr (kHasCuda) {

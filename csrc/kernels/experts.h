@@ -1,6 +1,5 @@
 // Mixtures of experts: routing of rows to experts, products with one matrix per expert, and the combination of results.
-// On CUDA activations are bf16 ("activation" below), the experts' matrices lie at equal distances, and biases of experts and given
-// experts are refused. Where a comment speaks of the bits that the CPU gives, CUDA has the same order within its own arithmetic.
+// On CUDA activations are bf16 ("activation" below), the experts' matrices lie at equal distances, and given experts are refused. Where a comment speaks of the bits that the CPU gives, CUDA has the same order within its own arithmetic.
 #pragma once
 
 #include <vector>
@@ -79,7 +78,7 @@ struct ExpertsLinearArgs {
   TensorView begins;  // [E + 1] i32 in
   const std::vector<PackedMatrix>& w;  // E of [N, K]; on CUDA at equal distances in memory
   TensorView y;       // [R k, N] activation out
-  TensorView bias{};  // [E, N] f32 in, or empty; CPU only
+  TensorView bias{};  // [E, N] f32 in, or empty
 };
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
 
@@ -96,11 +95,13 @@ struct ExpertsGradWeightArgs {
 };
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
 
-/// dbias_e += sum of weight x dy over the pairs of expert e whose row is in [first_row, last_row), rows
-/// ascending. CPU only.
+/// dbias_e += sum of weight x dy over the pairs of expert e whose row is in [first_row, last_row); on the CPU with
+/// rows ascending, on CUDA in a fixed order of its own.
 struct ExpertsGradBiasArgs {
-  TensorView dy;       // [R k, N] f32 in
+  TensorView dy;       // [R k, N] activation in
   TensorView experts;  // [R, k] i32 in
+  TensorView begins;   // [E + 1] i32 in
+  TensorView rows;     // [R k] i32 in
   TensorView pairs;    // [R, k] i32 in
   TensorView weights;  // [R, k] f32 in, or empty: all are 1
   TensorView dbias;    // [E, N] f32 accumulated
@@ -128,7 +129,7 @@ struct WeighPairsArgs {
   TensorView product;   // [R k, F] activation in and out
   TensorView beside;    // [R k, G] activation in and out
   TensorView dweights;  // [R, k] f32 out
-  // [R, k] i32, [E, C] f32, [R k, C] f32 in, CPU only; or an empty bias
+  // [R, k] i32, [E, C] f32, [R k, C] activation in; or an empty bias
   TensorView experts{}, bias{}, doutputs{};
 };
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args);

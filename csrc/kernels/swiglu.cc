@@ -6,17 +6,8 @@
 
 namespace hone::kernels {
 
-namespace {
-
-void expect_unlimited(const Stream& stream, float limit, const char* op) {
-  if (stream.is_cuda() && limit > 0.0f) fail(Code::kUnsupported, "%s: limited to %g; the CUDA kernels have no limit.", op, double(limit));
-}
-
-}  // namespace
-
 void swiglu(const Stream& stream, const SwigluArgs& args) {
   const int64_t rows = args.y.dim(0), width = args.y.dim(1);
-  expect_unlimited(stream, args.limit, "swiglu");
   expect(args.gate_up, activation_dtype(stream), {rows, 2 * width}, "swiglu", "gate_up");
   expect(args.y, activation_dtype(stream), {rows, width}, "swiglu", "y");
   if constexpr (kHasCuda) {
@@ -42,14 +33,13 @@ void linear_swiglu(const Stream& stream, const LinearSwigluArgs& a) {
 
 void swiglu_grad(const Stream& stream, const SwigluGradArgs& args) {
   const int64_t rows = args.dy.dim(0), width = args.dy.dim(1);
-  expect_unlimited(stream, args.limit, "swiglu_grad");
   expect(args.gate_up, activation_dtype(stream), {rows, 2 * width}, "swiglu_grad", "gate_up");
   expect(args.dy, activation_dtype(stream), {rows, width}, "swiglu_grad", "dy");
   expect(args.dgate_up, activation_dtype(stream), {rows, 2 * width}, "swiglu_grad", "dgate_up");
   if (!args.y.empty()) expect(args.y, activation_dtype(stream), {rows, width}, "swiglu_grad", "y");
   if constexpr (kHasCuda) {
     if (stream.is_cuda()) {
-      if (!args.y.empty()) cuda::swiglu(stream, {.gate_up = args.gate_up, .y = args.y, .gelu = args.gelu});
+      if (!args.y.empty()) cuda::swiglu(stream, {.gate_up = args.gate_up, .y = args.y, .gelu = args.gelu, .limit = args.limit});
       return cuda::swiglu_grad(stream, args);
     }
   }

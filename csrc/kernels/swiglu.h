@@ -14,7 +14,7 @@ struct SwigluArgs {
   bool gelu = false;   // gate / 2 (1 + tanh(sqrt(2 / pi) (gate + 0.044715 gate^3))) up
   /// > 0: y = (up + 1) gate sigmoid(1.702 gate), with gate clamped to at most the limit and up to within +-
   /// the limit; gate and up then alternate: gate_0 | up_0 | gate_1 | .. Source: transformers,
-  /// modeling_gpt_oss. CPU only.
+  /// modeling_gpt_oss.
   float limit = 0.0f;
 };
 void swiglu(const Stream& stream, const SwigluArgs& args);

@@ -137,7 +137,7 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   const auto bias_gradient = [&](const TensorView& dy, const TensorView& weights, TensorView LayerViews::*dbias) {
     for (const ExpertGradients& of : a.gradients) {
       if ((of.to.*dbias).empty()) continue;
-      kernels::experts_grad_bias(stream, {.dy = dy, .experts = act.experts, .pairs = act.pairs, .weights = weights, .dbias = of.to.*dbias,
+      kernels::experts_grad_bias(stream, {.dy = dy, .experts = act.experts, .begins = act.begins, .rows = act.rows, .pairs = act.pairs, .weights = weights, .dbias = of.to.*dbias,
                                           .first_row = of.rows.first, .last_row = of.rows.first + of.rows.count});
     }
   };

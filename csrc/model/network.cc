@@ -206,10 +206,10 @@ void check_for_gpu(const ModelConfig& c) {
   }
   const std::pair<const char*, bool> parts[] = {
       {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of gated DeltaNet, Mamba-2 or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention}, {"attention with sinks", c.sinks},
+      {"layers of gated DeltaNet, Mamba-2 or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention},
       {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
-      {"experts with biases", c.experts.biases}, {"experts with a limited SwiGLU", c.experts.limit > 0.0}, {"shared experts with a gate", c.experts.shared_gate},
-      {"experts in tensors [experts, in, out]", c.experts.turned}, {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
+      {"shared experts with a gate", c.experts.shared_gate},
+      {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
       {"more than 32 groups of experts", c.experts.groups > kernels::kMostCudaExpertGroups}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);

@@ -21,7 +21,7 @@ int64_t turned_layer_bytes(const Stream& stream, const ModelConfig& c, DType sto
 
 PackedMatrix transpose_matrix(const Stream& stream, const PackedMatrix& packed, Arena& arena) {
   if (packed.n == 0) return {};
-  if (stream.is_cuda()) return {packed.k, packed.n, packed.storage, packed.panels, true};
+  if (stream.is_cuda()) return {packed.k, packed.n, packed.storage, packed.panels, !packed.transposed};
   PackedMatrix out{packed.k, packed.n, packed.storage, nullptr, false, packed.arithmetic};
   out.panels = arena.take(kernels::packed_bytes(stream, out.n, out.k, out.storage));
   kernels::transpose_packed(stream, packed, out);

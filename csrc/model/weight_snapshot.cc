@@ -30,10 +30,10 @@ EndBytes end_bytes(const Stream& stream, const ModelConfig& c, DType ends) {
 /// Of the matrices whose products are in f32 on the CPU whatever `storage` says: those of the router and of the shared MLP's gate.
 DType router_dtype(const Stream& stream) { return stream.is_cuda() ? DType::kBF16 : DType::kF32; }
 
-/// Takes memory for a matrix; takes none if it has no rows.
-PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena) {
+/// Takes memory for a matrix; takes none if it has no rows. turned: the parameters have its transpose, whose rows a GPU keeps.
+PackedMatrix take_matrix(const Stream& stream, int64_t n, int64_t k, DType storage, Arithmetic arithmetic, Arena& arena, bool turned = false) {
   if (n == 0) return {};
-  PackedMatrix out{n, k, storage, nullptr, false, arithmetic, true};
+  PackedMatrix out{n, k, storage, nullptr, turned && stream.is_cuda(), arithmetic, true};
   out.panels = arena.take(kernels::packed_bytes(stream, n, k, storage));
   return out;
 }
@@ -89,8 +89,8 @@ void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, Pa
   }
   layer.experts_turned = e.turned;
   for (int64_t i = 0; i < e.count; ++i) {
-    layer.experts_gate_up.push_back(take_matrix(stream, 2 * e.width, c.width, as.storage, as.arithmetic, arena));
-    layer.experts_down.push_back(take_matrix(stream, c.width, e.width, as.storage, as.arithmetic, arena));
+    layer.experts_gate_up.push_back(take_matrix(stream, 2 * e.width, c.width, as.storage, as.arithmetic, arena, e.turned));
+    layer.experts_down.push_back(take_matrix(stream, c.width, e.width, as.storage, as.arithmetic, arena, e.turned));
   }
 }
 
@@ -252,12 +252,12 @@ void pack_part(const Stream& stream, const TensorView& from, const WeightSnapsho
 void pack_carried(const Stream& stream, const WeightSnapshot::Part& part, const TensorView& room) {
   const PackedMatrix& to = part.matrix;
   if (!to.panels) return upload(stream, part.values.data, part.from.data, part.from.numel() * int64_t(sizeof(float)));
-  const int64_t rows = std::max<int64_t>(1, room.numel() / to.k), row_bytes = to.k * dtype_bytes(to.storage);
-  for (int64_t row = 0; row < to.n; row += rows) {
-    const int64_t count = std::min(rows, to.n - row);
-    upload(stream, room.data, part.from.row<float>(row), count * to.k * int64_t(sizeof(float)));
-    const PackedMatrix piece{count, to.k, to.storage, static_cast<std::byte*>(to.panels) + row * row_bytes};
-    kernels::pack_matrix(stream, {.w = f32(room.as<float>(), {count, to.k}), .transpose = false, .out = piece});
+  const int64_t height = part.from.dim(0), width = part.from.dim(1), rows = std::max<int64_t>(1, room.numel() / width);
+  for (int64_t row = 0; row < height; row += rows) {
+    const int64_t count = std::min(rows, height - row);
+    upload(stream, room.data, part.from.row<float>(row), count * width * int64_t(sizeof(float)));
+    const PackedMatrix piece{count, width, to.storage, static_cast<std::byte*>(to.panels) + row * width * dtype_bytes(to.storage)};
+    kernels::pack_matrix(stream, {.w = f32(room.as<float>(), {count, width}), .transpose = false, .out = piece});
   }
 }
 

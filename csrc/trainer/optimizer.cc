@@ -13,10 +13,15 @@ namespace {
 // split.
 constexpr int64_t kSmallMatrix = 1 << 17;
 
-/// Splits a tensor into runs of at most `window` elements, each of which one call updates.
+/// Splits a tensor into runs of at most `window` elements, each of which one call updates. No run has elements of
+/// two experts' matrices ([E, rows, columns]), since each matrix has a packed copy of its own.
 void append_pieces(const model::TensorSpec& spec, bool decay, int64_t window, std::vector<ParameterRun>& out) {
-  for (int64_t begin = 0; begin < spec.numel(); begin += window) {
-    out.push_back({spec.offset + begin, std::min(window, spec.numel() - begin), decay});
+  const bool experts = spec.shape.size() == 3 && spec.shape[1] > 1;  // [C, 1, taps]: a convolution
+  const int64_t each = experts ? spec.numel() / spec.shape[0] : spec.numel();
+  for (int64_t first = 0; first < spec.numel(); first += each) {
+    for (int64_t begin = 0; begin < each; begin += window) {
+      out.push_back({spec.offset + first + begin, std::min(window, each - begin), decay});
+    }
   }
 }
 
@@ -36,7 +41,8 @@ void plan(const std::vector<model::TensorSpec>& specs, const OptimizerConfig& co
     const bool joins = joined && last && last->decay == decay && !has_muon;
     // includes the alignment gap, whose elements stay 0
     if (joins) last->count = spec.offset + spec.numel() - last->offset;
-    else append_pieces(spec, decay, joined ? spec.numel() : config.window, adamw);
+    else if (joined) adamw.push_back({spec.offset, spec.numel(), decay});
+    else append_pieces(spec, decay, config.window, adamw);
   }
   std::stable_sort(muon.begin(), muon.end(), [](const auto& a, const auto& b) { return a.count > b.count; });
 }

@@ -59,7 +59,8 @@ void attention_packed(const Stream& stream, const AttentionPackedArgs& a) {
   const PackedForward args{a.q.as<bf16>(), a.k.as<bf16>(), a.v.as<bf16>(), a.q.row_stride, a.k.row_stride,
                            a.v.row_stride, a.cu_seqlens.as<int32_t>(), int(sequences), int(heads / a.k.dim(1)),
                            int(dim), a.window, a.scale, a.out.as<bf16>(), a.out.row_stride,
-                           a.lse.empty() ? nullptr : a.lse.as<float>(), a.lse.row_stride};
+                           a.lse.empty() ? nullptr : a.lse.as<float>(), a.lse.row_stride,
+                           a.sinks.empty() ? nullptr : a.sinks.as<float>()};
   if constexpr (::hone::cuda::kSm90Built) {
     if (attention_uses_wgmma(dim, a.deterministic)) return attention_packed_sm90(stream, args, tokens, heads);
   }

@@ -18,6 +18,7 @@ bool attention_uses_wgmma(int64_t head_dim, bool deterministic);
 
 void attention_packed(const Stream& stream, const AttentionPackedArgs& args);
 void attention_packed_grad(const Stream& stream, const AttentionPackedGradArgs& args);
+void attention_sinks_grad(const Stream& stream, const AttentionSinksGradArgs& args);
 
 void kv_write(const Stream& stream, const KvWriteArgs& args);
 void prepare_heads(const Stream& stream, const PrepareHeadsArgs& args);

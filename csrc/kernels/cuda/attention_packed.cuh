@@ -16,6 +16,7 @@ struct PackedForward {
   int64_t out_stride;
   float* lse;  // or null
   int64_t lse_stride;
+  const float* sinks;  // [H] or null
 };
 
 /// A warp's 16 query rows of one head: their positions, the keys they read, and each lane's two rows as left
@@ -40,16 +41,17 @@ struct QueryRows {
     }
     load_left<kDim>(from[0], from[1], a.dim, q);
   }
-  /// Stores the rows' columns of the block's part, and with the first part their lse.
+  /// Completes the states; stores the rows' columns of the block's part, and with the first part their lse.
   __device__ __forceinline__ void store(const PackedForward& a, const TileOfSequence& tile, int head,
-                                        const RowStates<kDim>& s, int part = 0) const {
+                                        RowStates<kDim>& s, int part = 0) const {
     constexpr int kColumns = Division<kDim>::kColumns;
     const int column = part * kColumns;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       if (range.last[half] < 0) continue;
       const int64_t token = tile.start + position(half);
-      store_row<kColumns>(s.out, half, 1.0f / s.total[half], a.dim - column,
+      const float factor = finish_row(s.maximum[half], s.total[half], Exp2Scaled{a.scale * kLog2E}, a.sinks ? a.sinks + head : nullptr);
+      store_row<kColumns>(s.out, half, factor, a.dim - column,
                           a.out + token * a.out_stride + int64_t(head) * a.dim + column);
       if (!a.lse || threadIdx.x % 4 || part > 0) continue;
       a.lse[token * a.lse_stride + head] = fmaf(s.maximum[half], a.scale, logf(s.total[half]));

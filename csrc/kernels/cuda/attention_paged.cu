@@ -33,6 +33,9 @@ struct Paged {
   int64_t out_stride;
   // [partial][head][dim] sums of values; [partial][head][2] maximum and total
   float *partial_out, *partial_terms;
+  const float* sinks;  // [H] or null
+
+  __device__ __forceinline__ const float* sink(int head) const { return sinks ? sinks + head : nullptr; }
 };
 
 /// Keys and values of one sequence and key head.
@@ -134,12 +137,13 @@ struct PagedWalk {
 
 template <int kDim>
 __device__ __forceinline__ void store_paged(const Paged& a, const PagedItem& item, const PagedLane& lane, int half,
-                                            const RowStates<kDim>& s, int part) {
+                                            RowStates<kDim>& s, int part) {
   constexpr int kColumns = Division<kDim>::kColumns;
   const int first = part * kColumns;
   const int partial = item.split < 0 ? kOneSplit : a.plan.row_partial[lane.row];
   if (partial == kOneSplit) {
-    store_row<kColumns>(s.out, half, 1.0f / s.total[half], a.dim - first,
+    const float factor = finish_row(s.maximum[half], s.total[half], Exp2Scaled{a.scale_log2}, a.sink(lane.head));
+    store_row<kColumns>(s.out, half, factor, a.dim - first,
                         a.out + lane.row * a.out_stride + int64_t(lane.head) * a.dim + first);
     return;
   }
@@ -210,7 +214,7 @@ __device__ __forceinline__ void merge_head(const Paged& a, int row, int head) {
     }
   }
   bf16* const to = a.out + row * a.out_stride + int64_t(head) * a.dim;
-  const float factor = 1.0f / total;
+  const float factor = finish_row(maximum, total, exp, a.sink(head));
 #pragma unroll
   for (int i = 0; i < kDim / 32; ++i) {
     const int d = i * 32 + lane;
@@ -342,7 +346,8 @@ void attention_paged(const Stream& stream, const AttentionPagedArgs& a) {
   const Paged args{rows_of(a), plan_of(a.list, s), a.q.as<bf16>(), a.q.row_stride, a.block_tables.as<int32_t>(),
                    a.block_tables.row_stride, a.pages.keys.as<bf16>(), a.pages.values.as<bf16>(),
                    int(a.pages.page_tokens), int(s.kv_heads), int(s.dim), a.scale * kLog2E, a.out.as<bf16>(),
-                   a.out.row_stride, reinterpret_cast<float*>(memory + at.out), reinterpret_cast<float*>(memory + at.terms)};
+                   a.out.row_stride, reinterpret_cast<float*>(memory + at.out), reinterpret_cast<float*>(memory + at.terms),
+                   a.sinks.empty() ? nullptr : a.sinks.as<float>()};
   const int64_t items = paged_items(s.rows, a.list.states) * s.kv_heads;
   if (s.dim <= 64) launch_paged<64>(stream, items, args);
   else if (s.dim <= 128) launch_paged<128>(stream, items, args);

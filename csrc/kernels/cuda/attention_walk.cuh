@@ -143,6 +143,18 @@ struct SavedStates {
   }
 };
 
+/// Completes a row's softmax state: adds the key of the head's sink, if there is one, whose value is 0. Returns the
+/// factor that turns the sum of values into the row's result.
+__device__ __forceinline__ float finish_row(float& maximum, float& total, Exp2Scaled exp, const float* sink) {
+  float keep = 1.0f;
+  if (sink) {
+    const MergeWeights w = merge_weights(maximum, *sink * kLog2E / exp.scale_log2, exp);
+    maximum = w.maximum, keep = w.a;
+    total = fmaf(total, w.a, w.b);
+  }
+  return 1.0f / total * keep;
+}
+
 /// First and last position of a warp's rows, which ascend; first > last: the warp has no rows.
 struct WarpRows {
   int first, last, window;

@@ -90,6 +90,51 @@ __global__ void __launch_bounds__(kThreads) combine_rows_kernel(Combination a) {
   store_eight(to, sum, left, a.wide);
 }
 
+struct BiasSums {
+  const bf16* dy;
+  int64_t stride;
+  const int32_t *begins, *rows, *pairs;
+  const float* weights;  // null: all are 1
+  float* dbias;          // [E, width]
+  int width, k, first_row, last_row;
+  bool wide;
+};
+
+/// The weight of pair p, which is among the k pairs of its row. Run by a warp.
+__device__ __forceinline__ float weight_of_pair(const BiasSums& a, int p) {
+  if (!a.weights) return 1.0f;
+  const int64_t first = int64_t(a.rows[p]) * a.k;
+  float weight = 0.0f;
+  for (int j = int(threadIdx.x) % 32; j < a.k; j += 32) {
+    if (a.pairs[first + j] == p) weight = a.weights[first + j];
+  }
+  return warp_sum(weight);  // that of one lane
+}
+
+/// Block (x, e) adds 256 columns of the pairs of expert e: each of 8 warps every eighth pair, then the warps' sums
+/// are added in order.
+__global__ void __launch_bounds__(kThreads) experts_grad_bias_kernel(BiasSums a) {
+  __shared__ float sums[kWarps][256];
+  const int e = int(blockIdx.y), warp = int(threadIdx.x) / 32, at = int(threadIdx.x) % 32 * 8;
+  const int64_t column = int64_t(blockIdx.x) * 256 + at;
+  Eight sum{};
+  for (int p = a.begins[e] + warp; p < a.begins[e + 1]; p += kWarps) {
+    if (a.rows[p] < a.first_row || a.rows[p] >= a.last_row) continue;
+    const float weight = weight_of_pair(a, p);
+    const Eight d = load_eight(a.dy + p * a.stride + column, a.width - column, a.wide);
+#pragma unroll
+    for (int i = 0; i < 8; ++i) sum.at[i] = fmaf(weight, d.at[i], sum.at[i]);
+  }
+#pragma unroll
+  for (int i = 0; i < 8; ++i) sums[warp][at + i] = sum.at[i];
+  __syncthreads();
+  const int64_t own = int64_t(blockIdx.x) * 256 + threadIdx.x;
+  if (own >= a.width) return;
+  float total = 0.0f;
+  for (int w = 0; w < kWarps; ++w) total += sums[w][threadIdx.x];
+  a.dbias[e * int64_t(a.width) + own] += total;
+}
+
 struct Rows {
   bf16* data;
   int64_t stride, width;
@@ -102,7 +147,22 @@ struct Weighing {
   float* dweights;
   int64_t count;  // n = R k
   Rows dproduct, product, beside;
+  const int32_t* experts;  // [n], or null: the outputs have no bias
+  const float* bias;       // [E, doutputs.width]
+  Rows doutputs;
 };
+
+/// Dot product of a row with another, or with a bias; over a warp.
+template <class T>
+__device__ __forceinline__ float dot_of(const bf16* x, const T* y, int64_t width, bool wide) {
+  float sum = 0.0f;
+  for (int64_t c = threadIdx.x % 32 * 8; c < width; c += 256) {
+    const Eight a = load_eight(x + c, width - c, wide), b = load_eight(y + c, width - c, wide);
+#pragma unroll
+    for (int j = 0; j < 8; ++j) sum = fmaf(a.at[j], b.at[j], sum);
+  }
+  return warp_sum(sum);
+}
 
 /// Multiplies a row by a weight, in place; run by a warp.
 __device__ __forceinline__ void scale_row(const Rows& of, int64_t row, float weight) {
@@ -120,15 +180,11 @@ __global__ void __launch_bounds__(kThreads) weigh_pairs_kernel(Weighing a) {
   const int64_t i = int64_t(blockIdx.x) * kWarps + threadIdx.x / 32;
   if (i >= a.count) return;
   const int64_t p = a.pairs[i];
-  float sum = 0.0f;
-  for (int64_t c = threadIdx.x % 32 * 8; c < a.product.width; c += 256) {
-    const int64_t left = a.product.width - c;
-    const Eight d = load_eight(a.dproduct.data + p * a.dproduct.stride + c, left, a.dproduct.wide);
-    const Eight v = load_eight(a.product.data + p * a.product.stride + c, left, a.product.wide);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) sum = fmaf(d.at[j], v.at[j], sum);
+  float sum = dot_of(a.dproduct.data + p * a.dproduct.stride, a.product.data + p * a.product.stride, a.product.width, a.dproduct.wide && a.product.wide);
+  if (a.experts) {
+    const int64_t width = a.doutputs.width;
+    sum += dot_of(a.doutputs.data + p * a.doutputs.stride, a.bias + a.experts[i] * width, width, a.doutputs.wide);
   }
-  sum = warp_sum(sum);
   if (threadIdx.x % 32 == 0) a.dweights[i] = sum;
   scale_row(a.product, p, a.weights[i]);
   scale_row(a.beside, p, a.weights[i]);
@@ -150,6 +206,15 @@ void count_rows(const Stream& stream, const CountRowsArgs& args) {
   HONE_LAUNCH(count_rows_kernel, blocks_for(E, kThreads), kThreads, 0, stream, args.begins.as<const int32_t>(), int(E), args.counts.as<double>());
 }
 
+void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args) {
+  const int64_t E = args.begins.dim(0) - 1, N = args.dbias.dim(1);
+  const BiasSums a{args.dy.as<const bf16>(), args.dy.row_stride, args.begins.as<const int32_t>(), args.rows.as<const int32_t>(),
+                   args.pairs.as<const int32_t>(), args.weights.empty() ? nullptr : args.weights.as<const float>(), args.dbias.as<float>(), int(N),
+                   int(args.pairs.dim(1)), int(args.first_row), int(args.last_row), is_wide(args.dy)};
+  const dim3 grid(blocks_for(N, 256), unsigned(E));
+  HONE_LAUNCH(experts_grad_bias_kernel, grid, kThreads, 0, stream, a);
+}
+
 void combine_rows(const Stream& stream, const CombineRowsArgs& args) {
   const int64_t R = args.to.dim(0), C = args.to.dim(1);
   const Combination a{args.from.as<const bf16>(), args.from.row_stride, args.pairs.as<const int32_t>(),
@@ -160,8 +225,11 @@ void combine_rows(const Stream& stream, const CombineRowsArgs& args) {
 
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args) {
   const int64_t n = args.product.dim(0);
-  const Weighing a{args.pairs.as<const int32_t>(), args.weights.as<const float>(), args.dweights.as<float>(), n,
-                   rows(args.dproduct), rows(args.product), rows(args.beside)};
+  Weighing a{args.pairs.as<const int32_t>(), args.weights.as<const float>(), args.dweights.as<float>(), n,
+                   rows(args.dproduct), rows(args.product), rows(args.beside),
+                   args.bias.empty() ? nullptr : args.experts.as<const int32_t>(), args.bias.as<const float>(),
+                   args.bias.empty() ? Rows{} : rows(args.doutputs)};
+  a.doutputs.wide = a.doutputs.wide && is_wide(args.bias);
   HONE_LAUNCH(weigh_pairs_kernel, blocks_for(n, kWarps), kThreads, 0, stream, a);
 }
 

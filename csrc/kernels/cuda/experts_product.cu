@@ -13,7 +13,7 @@ namespace {
 
 /// The products of all experts: those of `all` with its rows divided among the experts.
 struct ExpertProducts {
-  Product all;             // b: the matrix of the first expert
+  Product all;             // b: the matrix of the first expert; out.bias: null, or its bias
   const int32_t* begins;   // [E + 1]
   int experts;
   int64_t matrix_stride;   // elements from one expert's matrix to the next
@@ -67,6 +67,7 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
   p.a = rows_of(p.a, tile.first, tile.count);
   p.b.data += tile.expert * g.matrix_stride;
   p.out.data = static_cast<__nv_bfloat16*>(p.out.data) + tile.first * p.out.stride;
+  if (p.out.bias) p.out.bias += tile.expert * p.columns;
   const int64_t column = int64_t(blockIdx.x % g.tiles_across) * T::kColumns;
   compute_tile<T, Inside::kDepth, kB, kWalk>(p, {tile.row, column, 0, p.pieces});
 }
@@ -122,7 +123,8 @@ void launch_linear(const Stream& stream, ExpertProducts g) {
 }
 
 template <class T>
-void launch_forward(const Stream& stream, const ExpertProducts& g) {
+void launch_tiles(const Stream& stream, const ExpertProducts& g, bool transposed) {
+  if (transposed) return launch_linear<T, Inside::kLines, false>(stream, g);
   if (g.all.pieces > 1) return launch_linear<T, Inside::kDepth, true>(stream, g);
   launch_linear<T, Inside::kDepth, false>(stream, g);
 }
@@ -131,13 +133,12 @@ void launch_forward(const Stream& stream, const ExpertProducts& g) {
 
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args) {
   const PackedMatrix& w = args.w.front();
-  ExpertProducts g{product_of(args.x, w, output(args.y, {}, false)), args.begins.as<const int32_t>(), int(args.w.size()), distance_of(args.w), 0};
+  ExpertProducts g{product_of(args.x, w, output(args.y, args.bias, false)), args.begins.as<const int32_t>(), int(args.w.size()), distance_of(args.w), 0};
   g.all.b.aligned = g.all.b.aligned && g.matrix_stride % 8 == 0;
-  if (w.transposed) return launch_linear<Tile128, Inside::kLines, false>(stream, g);
   const int64_t each = ceil_div(g.all.rows, g.experts);
-  if (each <= Tile16::kRows) return launch_forward<Tile16>(stream, g);
-  if (each <= Tile64::kRows) return launch_forward<Tile64>(stream, g);
-  launch_forward<Tile128>(stream, g);
+  if (each <= Tile16::kRows) return launch_tiles<Tile16>(stream, g, w.transposed);
+  if (each <= Tile64::kRows) return launch_tiles<Tile64>(stream, g, w.transposed);
+  launch_tiles<Tile128>(stream, g, w.transposed);
 }
 
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args) {

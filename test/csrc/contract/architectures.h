@@ -106,11 +106,4 @@ inline model::ModelConfig wide_heads_config() {
   return c;
 }
 
-/// The architectures that GPU kernels support: all but gpt-oss.
-inline std::vector<std::pair<std::string, model::ModelConfig>> gpu_architecture_configs() {
-  auto out = architecture_configs();
-  std::erase_if(out, [](const auto& row) { return row.second.sinks; });
-  return out;
-}
-
 }  // namespace hone::test

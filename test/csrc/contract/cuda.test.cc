@@ -186,12 +186,10 @@ TEST(soft_caps_heads_and_experts_that_a_gpu_has_no_kernels_for_are_refused_by_na
   sizes.sliding_window = 4, sizes.sliding_layers.assign(size_t(sizes.layers), true), sizes.sliding_layers.back() = false;
   sizes.full_head_dim = 2 * sizes.head_dim, sizes.full_kv_heads = sizes.kv_heads;
   gemma2.attention_softcap = 50.0f, logits.logit_softcap = 30.0f, wide.head_dim = 264;
-  const ModelConfig sinks = architecture_config("gpt_oss"), mixture = architecture_config("qwen3_moe");
-  ModelConfig biased = mixture, gated = mixture, many = mixture, narrow = mixture;
-  biased.experts.biases = true, gated.experts.shared_gate = true, gated.experts.shared_width = 8, many.experts.count = 1032, narrow.experts.width = 20;
-  const std::pair<ModelConfig, const char*> cases[] = {{sinks, "has attention with sinks, which only the CPU's kernels have"},
-                                                       {biased, "has experts with biases, which only the CPU's kernels have"},
-                                                       {gated, "has shared experts with a gate, which only the CPU's kernels have"},
+  const ModelConfig mixture = architecture_config("qwen3_moe");
+  ModelConfig gated = mixture, many = mixture, narrow = mixture;
+  gated.experts.shared_gate = true, gated.experts.shared_width = 8, many.experts.count = 1032, narrow.experts.width = 20;
+  const std::pair<ModelConfig, const char*> cases[] = {{gated, "has shared experts with a gate, which only the CPU's kernels have"},
                                                        {many, "has more than 1024 experts in a layer, which only the CPU's kernels have"},
                                                        {narrow, "moe_intermediate_size is 20; on a GPU it must be a multiple of 8"},
                                                        {gemma2, "has capped attention scores, which only the CPU's kernels have"},
@@ -226,7 +224,7 @@ TEST(what_a_gpu_cannot_do_is_refused_by_name) {
 TEST(gradients_are_the_cpus_within_the_rounding_of_bf16) {
   NEEDS_DEVICE;
   for (const bool decorated : {false, true}) expect_gradients_of_the_cpu(decorated ? "qwen3" : "llama", small_gpu_decoder(decorated));
-  for (const auto& [name, model] : gpu_architecture_configs()) {
+  for (const auto& [name, model] : architecture_configs()) {
     if (!model.mixes()) expect_gradients_of_the_cpu(name, model);  // mixtures: mixture_cuda.test.cc
   }
   expect_gradients_of_the_cpu("gemma3 with heads of 256", wide_heads_config());

@@ -6,6 +6,7 @@
 // packs; AdamW packs another tensor.
 #include <cmath>
 
+#include "architectures.h"
 #include "core/device.h"
 #include "cuda_trainer.h"
 #include "device.h"
@@ -37,9 +38,10 @@ std::vector<std::vector<std::byte>> contents(const model::WeightSnapshot& weight
 
 TEST(the_optimizer_writes_the_packs_that_packing_its_masters_would_give) {
   NEEDS_DEVICE;
-  for (const bool muon : {false, true}) {
-    ModelConfig model = small_gpu_decoder(muon);  // `muon` gives an untied head, and norms of q and k
-    model.layers = 1;
+  // an untied head, and norms of q and k; experts whose parameters are the transposes of their matrices
+  for (ModelConfig model : {small_gpu_decoder(), small_gpu_decoder(true), architecture_config("gpt_oss")}) {
+    const bool muon = model.qk_norm;
+    if (!model.sinks) model.layers = 1;
     TrainerConfig config;
     config.device = kCuda, config.optimizer.gradient_clip = 0.5f;
     if (muon) config.optimizer.kind = trainer::OptimizerConfig::Kind::kMuon;

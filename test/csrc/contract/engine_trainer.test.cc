@@ -153,7 +153,7 @@ TEST(engine_equals_trainer_on_a_gpu_at_every_batch_size_and_split) {
 
 TEST(engine_equals_trainer_on_a_gpu_for_every_architecture) {
   NEEDS_DEVICE;
-  for (const auto& [name, model] : gpu_architecture_configs()) {
+  for (const auto& [name, model] : architecture_configs()) {
     if (model.mixes()) continue;  // mixture_cuda.test.cc
     Case c = on_gpu(name.c_str(), engine_config(5, 7));
     c.model = model, c.requests = 2;

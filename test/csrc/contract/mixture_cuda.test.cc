@@ -12,7 +12,7 @@ using namespace hone::test;
 namespace {
 
 std::vector<std::pair<std::string, model::ModelConfig>> mixtures() {
-  auto out = gpu_architecture_configs();
+  auto out = architecture_configs();
   std::erase_if(out, [](const auto& row) { return !row.second.mixes(); });
   return out;
 }

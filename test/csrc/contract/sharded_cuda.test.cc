@@ -36,13 +36,15 @@ TEST(gpus_that_are_exact_have_the_bits_of_one_whatever_they_divide) {
 
 TEST(gpus_that_divide_a_mixture_of_experts_have_the_bits_of_one) {
   NEEDS_SHIM;
-  const ModelConfig model = architecture_config("qwen3_moe");
-  const std::vector<Batch> batches = drawn_batches(model);
-  const Course solo = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
-  EXPECT_TRUE(!solo.reports[0].expert_rows.empty() && solo.reports[0].update_norm > 0);
-  for (const Stage stage : {Stage::kOptimizer, Stage::kGradients, Stage::kParameters}) {
-    for (const Course& course : run_ranks(2, model, gpu_config(stage, true), supervised(), batches)) {
-      EXPECT_TRUE(same_course(course, solo));
+  for (const char* const type : {"qwen3_moe", "gpt_oss"}) {
+    const ModelConfig model = architecture_config(type);
+    const std::vector<Batch> batches = drawn_batches(model);
+    const Course solo = run(model, gpu_config(Stage::kOptimizer, true), supervised(), batches);
+    EXPECT_TRUE(!solo.reports[0].expert_rows.empty() && solo.reports[0].update_norm > 0);
+    for (const Stage stage : {Stage::kOptimizer, Stage::kGradients, Stage::kParameters}) {
+      for (const Course& course : run_ranks(2, model, gpu_config(stage, true), supervised(), batches)) {
+        EXPECT_TRUE(same_course(course, solo));
+      }
     }
   }
 }

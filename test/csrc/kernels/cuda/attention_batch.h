@@ -66,12 +66,17 @@ struct PackedBatch {
   AttentionShape shape;
   std::vector<int32_t> starts;
   std::vector<float> q, k, v, dout;
+  std::vector<float> sinks;  // [H], or empty
 
   explicit PackedBatch(const AttentionShape& s) : shape(s), starts(s.starts()) {
     q = rounded_to_bf16(random_floats(s.tokens() * s.q_width(), 2.0f));
     k = rounded_to_bf16(random_floats(s.tokens() * s.kv_width()));
     v = rounded_to_bf16(random_floats(s.tokens() * s.kv_width()));
     dout = rounded_to_bf16(random_floats(s.tokens() * s.q_width()));
+  }
+  /// Sinks that range from far below every score to far above.
+  void add_sinks() {
+    for (int64_t h = 0; h < shape.heads; ++h) sinks.push_back(float(h % 4) * 4.0f - 6.0f);
   }
   TensorView queries(const std::vector<float>& x) const {
     return f32(x.data(), {shape.tokens(), shape.heads, shape.head_dim});
@@ -88,17 +93,19 @@ struct PackedBatch {
   Forward host_forward(const std::vector<float>& values) const {
     Forward r{poison(shape.tokens() * shape.q_width()), poison(shape.tokens() * shape.heads)};
     kernels::attention_packed({}, {queries(q), keys(k), keys(values), host_starts(), queries(r.out),
-                                   f32(r.lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window});
+                                   f32(r.lse.data(), {shape.tokens(), shape.heads}), shape.scale(), shape.window, false, 0.0f,
+                                   sinks.empty() ? TensorView{} : f32(sinks.data(), {shape.heads})});
     return r;
   }
   Forward device_forward(bool with_lse = true, bool deterministic = false) const {
     const int64_t T = shape.tokens(), H = shape.heads, K = shape.kv_heads, D = shape.head_dim;
     const DeviceRows dq(q, H, D, 8), dk(k, K, D, 16), dv(v, K, D, 24), out(T, H, D, 8);
     const DeviceArray<int32_t> cu(starts);
-    const DeviceArray<float> lse(T * H);
+    const DeviceArray<float> lse(T * H), of_heads(sinks);
     kernels::attention_packed(device_stream(), {dq.view(), dk.view(), dv.view(), cu.view(DType::kI32, {cu.size()}),
                                                 out.view(), with_lse ? lse.view(DType::kF32, {T, H}) : TensorView{},
-                                                shape.scale(), shape.window, deterministic});
+                                                shape.scale(), shape.window, deterministic, 0.0f,
+                                                sinks.empty() ? TensorView{} : of_heads.view(DType::kF32, {H})});
     return {out.values(), lse.download()};
   }
 

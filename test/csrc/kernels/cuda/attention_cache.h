@@ -154,6 +154,8 @@ class PagedRun {
                                      out.view(), s.scale(), s.window, {},
                                      prefixes.empty() ? TensorView{} : where.prefix_row(),
                                      prefixes.empty() ? TensorView{} : where.prefix_tokens()};
+    const DeviceArray<float> sinks(batch_.sinks);
+    if (!batch_.sinks.empty()) args.sinks = sinks.view(DType::kF32, {H});
     args.list = kernels::list_attention_paged(stream, args, scratch);
     kernels::attention_paged(stream, args);
     scatter(rows, out.values());

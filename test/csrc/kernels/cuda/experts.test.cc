@@ -189,6 +189,17 @@ TEST(rows_are_combined_and_pairs_weighed_as_on_the_cpu) {
     weigh_pairs(device_stream(), {g.pair_view(), w.view(DType::kF32, {rows, k}), dd.view(DType::kBF16, {P, F}), dp.view(DType::kBF16, {P, F}), db.view(DType::kBF16, {P, G}), dw.view(DType::kF32, {rows, k})});
     expect_rounded(dp.download(), p, 0.0, "product"), expect_rounded(db.download(), b, 0.0, "beside");
     expect_near(dw.download(), dweights, 2e-6, "dweights");
+
+    // a bias of the outputs has its share of the weights' gradient
+    const std::vector<float> bias = random_floats(experts * C), outputs = rounded_to_bf16(random_floats(P * C));
+    std::vector<float> biased = poison(P), again = product, other = beside;
+    weigh_pairs({}, {g.host_pairs(), f32(weights.data(), {rows, k}), f32(d.data(), {P, F}), f32(again.data(), {P, F}), f32(other.data(), {P, G}), f32(biased.data(), {rows, k}),
+                     i32(g.chosen.data(), {rows, k}), f32(bias.data(), {experts, C}), f32(outputs.data(), {P, C})});
+    const DeviceArray<float> of_outputs(bias);
+    const DeviceArray<uint16_t> douts(to_bf16(outputs)), product_again(to_bf16(product));
+    weigh_pairs(device_stream(), {g.pair_view(), w.view(DType::kF32, {rows, k}), dd.view(DType::kBF16, {P, F}), product_again.view(DType::kBF16, {P, F}), db.view(DType::kBF16, {P, G}),
+                                  dw.view(DType::kF32, {rows, k}), g.device_chosen.view(DType::kI32, {rows, k}), of_outputs.view(DType::kF32, {experts, C}), douts.view(DType::kBF16, {P, C})});
+    expect_near(dw.download(), biased, 4e-6, "dweights with a bias");
   }
 }
 
@@ -232,12 +243,15 @@ TEST(a_pair_has_the_bits_of_linear_on_its_row_alone) {
     for (const bool turned : {false, true}) {
       const Matrices w(s.experts, N, K, turned, s.gap);
       const DeviceArray<uint16_t> y(P * N), alone(N);
-      experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N})});
+      const DeviceArray<float> biases(random_floats(s.experts * N));
+      const bool biased = turned == (s.experts % 2 == 0);
+      experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N}), biased ? biases.view(DType::kF32, {s.experts, N}) : TensorView{}});
       const std::vector<uint16_t> all = y.download();
       EXPECT_TRUE(std::count(all.begin(), all.end(), uint16_t(0xffff)) == 0);  // all are written
       for (int64_t p = 0; p < P; p += std::max<int64_t>(1, P / 6)) {
         const TensorView in(x.data() + p * K, DType::kBF16, {1, K});
-        linear(device_stream(), {.x = in, .w = w.packed[size_t(g.expert_of(p))], .bias = {}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
+        const TensorView bias(biases.data() + g.expert_of(p) * N, DType::kF32, {N});
+        linear(device_stream(), {.x = in, .w = w.packed[size_t(g.expert_of(p))], .bias = biased ? bias : TensorView{}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
         EXPECT_TRUE(alone.download() == std::vector<uint16_t>(all.begin() + p * N, all.begin() + (p + 1) * N));
       }
     }
@@ -262,6 +276,31 @@ TEST(gradients_of_weights_are_sums_over_an_experts_rows_of_a_block) {
       experts_grad_weight(device_stream(), {.dy = ady.view(DType::kBF16, {P, N}), .x = ax.view(DType::kBF16, {P, K}), .begins = g.begin_view(), .rows = g.row_view(),
                                             .dw = dw.view(DType::kF32, {experts * N, K}), .first_row = first, .last_row = last});
       expect_near(dw.download(), wanted, 2e-5, "dw");  // up to 130 products of size 1
+    }
+  }
+}
+
+TEST(gradients_of_biases_are_sums_over_an_experts_rows_of_a_block) {
+  NEEDS_DEVICE;
+  for (const auto& [rows, experts, k, used] : kGroups) {
+    const Grouped g(rows, experts, k, used);
+    for (const int64_t N : {41, 264}) {
+      const int64_t P = rows * k;
+      const std::vector<float> dy = rounded_to_bf16(random_floats(P * N)), weights = random_floats(P), before = random_floats(experts * N);
+      const DeviceArray<uint16_t> ady(to_bf16(dy));
+      const DeviceArray<float> w(weights);
+      for (const auto& [first, last] : {std::pair<int64_t, int64_t>{0, rows}, {std::min<int64_t>(5, rows), std::min<int64_t>(11, rows)}}) {
+        for (const bool weighed : {true, false}) {
+          std::vector<float> wanted = before;
+          experts_grad_bias({}, {.dy = f32(dy.data(), {P, N}), .experts = i32(g.chosen.data(), {rows, k}), .begins = g.host_begins(), .rows = g.host_rows(), .pairs = g.host_pairs(),
+                                 .weights = weighed ? f32(weights.data(), {rows, k}) : TensorView{}, .dbias = f32(wanted.data(), {experts, N}), .first_row = first, .last_row = last});
+          const DeviceArray<float> dbias(before);
+          experts_grad_bias(device_stream(), {.dy = ady.view(DType::kBF16, {P, N}), .experts = g.device_chosen.view(DType::kI32, {rows, k}), .begins = g.begin_view(), .rows = g.row_view(),
+                                              .pairs = g.pair_view(), .weights = weighed ? w.view(DType::kF32, {rows, k}) : TensorView{}, .dbias = dbias.view(DType::kF32, {experts, N}),
+                                              .first_row = first, .last_row = last});
+          expect_near(dbias.download(), wanted, 2e-5, "dbias");
+        }
+      }
     }
   }
 }
@@ -296,7 +335,6 @@ TEST(what_only_the_cpu_has_is_refused) {
   const DeviceArray<int32_t> counts(8);
   const TensorView k = counts.view(DType::kI32, {2, 2}), weights = memory.view(DType::kF32, {2, 2});
   EXPECT_THROWS(route(device_stream(), {memory.view(DType::kF32, {2, 4}), {}, k, weights, {}, true}), Code::kUnsupported);
-  EXPECT_THROWS(experts_grad_bias(device_stream(), {.dy = memory.view(DType::kF32, {4, 2}), .experts = k, .pairs = k, .weights = {}, .dbias = memory.view(DType::kF32, {2, 2})}), Code::kUnsupported);
 }
 
 }  // namespace kernels_cuda_experts_test

@@ -19,24 +19,27 @@ TEST_SETUP { say_hopper(); }
 
 namespace {
 
-void expect_matches(int64_t rows, int64_t width, int64_t gap) {
+/// limit 0: the plain gate.
+void expect_matches(int64_t rows, int64_t width, int64_t gap, float limit = 0.0f) {
   const int64_t stride = 2 * width + gap, narrow = width + gap;
   std::vector<float> gate_up = rounded_to_bf16(random_floats(rows * stride, 3.0f));
   std::vector<float> dy = rounded_to_bf16(random_floats(rows * narrow)), y = poison(rows * narrow), dgate = poison(rows * stride);
   const auto both = [&](std::vector<float>& v) { return with_stride(f32(v.data(), {rows, 2 * width}), stride); };
   const auto one = [&](std::vector<float>& v) { return with_stride(f32(v.data(), {rows, width}), narrow); };
-  swiglu({}, {both(gate_up), one(y)});
-  swiglu_grad({}, {both(gate_up), one(dy), both(dgate)});
+  swiglu({}, {.gate_up = both(gate_up), .y = one(y), .limit = limit});
+  swiglu_grad({}, {.gate_up = both(gate_up), .dy = one(dy), .dgate_up = both(dgate), .limit = limit});
 
   const DeviceArray<uint16_t> agate(to_bf16(gate_up)), ady(to_bf16(dy)), ay(rows * narrow), adgate(rows * stride);
   const auto wide = [&](const DeviceArray<uint16_t>& v) { return with_stride(v.view(DType::kBF16, {rows, 2 * width}), stride); };
   const auto single = [&](const DeviceArray<uint16_t>& v) { return with_stride(v.view(DType::kBF16, {rows, width}), narrow); };
-  swiglu(device_stream(), {wide(agate), single(ay)});
-  swiglu_grad(device_stream(), {wide(agate), single(ady), wide(adgate)});
+  swiglu(device_stream(), {.gate_up = wide(agate), .y = single(ay), .limit = limit});
+  swiglu_grad(device_stream(), {.gate_up = wide(agate), .dy = single(ady), .dgate_up = wide(adgate), .limit = limit});
   // Values reach 100, of which f32 has seven digits.
   expect_rounded(ay.download(), y, 2e-5, "y");
   expect_rounded(adgate.download(), dgate, 2e-5, "dgate_up");
-  swiglu_grad(device_stream(), {wide(agate), single(ady), wide(agate)});  // in place
+  const DeviceArray<uint16_t> again(rows * narrow);  // in place, with the forward's output
+  swiglu_grad(device_stream(), {.gate_up = wide(agate), .dy = single(ady), .dgate_up = wide(agate), .y = single(again), .limit = limit});
+  EXPECT_TRUE(again.download() == ay.download());
   std::vector<float> in_place = gate_up;
   for (size_t i = 0; i < in_place.size(); ++i) {
     if (int64_t(i) % stride < 2 * width) in_place[i] = dgate[i];
@@ -50,6 +53,8 @@ TEST(both_directions_match_the_cpu) {
   NEEDS_DEVICE;
   const int64_t shapes[][3] = {{1, 1, 0}, {3, 8, 8}, {70, 64, 0}, {5, 41, 3}, {2, 520, 8}, {4, 5, 0}, {0, 16, 0}};
   for (const auto& s : shapes) expect_matches(s[0], s[1], s[2]);
+  // a third of the values, of up to 3, are clamped
+  for (const auto& s : shapes) expect_matches(s[0], s[1], s[2], 2.0f);
 }
 
 TEST(extreme_gates_are_finite) {
