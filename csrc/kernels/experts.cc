@@ -129,6 +129,28 @@ void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args) {
   cpu::experts_grad_bias(stream, args);
 }
 
+namespace {
+
+void expect_columns(const Stream& stream, const ExpertColumnsArgs& args, DType rows, const char* op) {
+  if (!stream.is_cuda()) fail(Code::kInternal, "%s: only the CUDA kernels turn the columns of experts.", op);
+  const int64_t N = args.columns.dim(0), all = args.columns.dim(1);
+  expect(args.columns, DType::kF32, {N, all}, op, "columns");
+  expect_contiguous(args.rows, rows, {all, N}, op, "rows");
+  if (args.experts < 1 || all % args.experts) fail(Code::kShape, "%s: %lld columns do not divide among %lld experts.", op, (long long)all, (long long)args.experts);
+}
+
+}  // namespace
+
+void turn_expert_columns(const Stream& stream, const ExpertColumnsArgs& args) {
+  expect_columns(stream, args, DType::kBF16, "turn_expert_columns");
+  if constexpr (kHasCuda) cuda::turn_expert_columns(stream, args);
+}
+
+void add_expert_columns(const Stream& stream, const ExpertColumnsArgs& args) {
+  expect_columns(stream, args, DType::kF32, "add_expert_columns");
+  if constexpr (kHasCuda) cuda::add_expert_columns(stream, args);
+}
+
 void combine_rows(const Stream& stream, const CombineRowsArgs& args) {
   constexpr const char* op = "combine_rows";
   const DType type = activation_dtype(stream);

@@ -109,6 +109,18 @@ struct ExpertsGradBiasArgs {
 };
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args);
 
+/// The matrices B [N, r] of E experts' adapters: side by side as PEFT stores them, column j E + e being column j of
+/// expert e; and turned round, row e r + j being that column. CUDA only.
+struct ExpertColumnsArgs {
+  TensorView columns;   // [N, r E] f32
+  TensorView rows;      // [E r, N]
+  int64_t experts = 0;  // E
+};
+/// Writes the columns to rows, bf16.
+void turn_expert_columns(const Stream& stream, const ExpertColumnsArgs& args);
+/// Adds rows, f32, to the columns.
+void add_expert_columns(const Stream& stream, const ExpertColumnsArgs& args);
+
 /// to[r] += sum over j of weights[r, j] from[pairs[r, j]], j ascending; each product is rounded to f32 before it
 /// is added.
 struct CombineRowsArgs {

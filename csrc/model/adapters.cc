@@ -194,7 +194,6 @@ std::vector<TensorSpec> adapter_specs(const ModelConfig& model, const AdapterCon
 }
 
 void check_adapters_for_gpu(const AdapterConfig& config) {
-  if (has(config.targets, "experts")) fail(Code::kUnsupported, "lora: adapters of experts are trained on the CPU only; choose device \"cpu\", or leave \"experts\" out of the targets.");
   if (config.rank % 8 == 0) return;
   fail(Code::kUnsupported, "lora: rank is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", (long long)config.rank);
 }
@@ -287,7 +286,7 @@ void Adapters::pack(const Stream& stream) {
     }
   }
   for (std::optional<OfExperts>& of : experts_) {
-    if (of) of->matrices.pack(packs_);
+    if (of) of->matrices.pack(stream, packs_);
   }
 }
 
@@ -340,7 +339,7 @@ int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const
   for (const auto& layer : chosen(model, config)) {
     for (const Target& t : layer) {
       if (t.experts) {
-        bytes += sizes_of(t, model, config).packed_bytes();
+        bytes += sizes_of(t, model, config).packed_bytes(stream);
         continue;
       }
       bytes += packed_bytes(stream, r, t.k) + (turned ? packed_bytes(stream, t.k, r) + packed_bytes(stream, r, t.n)
@@ -352,14 +351,14 @@ int64_t adapter_pack_bytes(const Stream& stream, const ModelConfig& model, const
 
 int64_t adapter_form_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config) {
   return most_of(chosen(model, config), [&](const Target& t) {
-    if (t.experts) return sizes_of(t, model, config).form_bytes();
+    if (t.experts) return sizes_of(t, model, config).form_bytes(stream);
     return Arena::rounded(t.n * config.rank * dtype_bytes(activation_dtype(stream))) + kernels::linear_scratch_bytes(stream, t.n, t.k, config.rank);
   });
 }
 
 int64_t adapter_gradient_bytes(const Stream& stream, const ModelConfig& model, const AdapterConfig& config, int64_t tokens) {
   const int64_t most = most_of(chosen(model, config), [&](const Target& t) {
-    if (t.experts) return sizes_of(t, model, config).gradient_bytes(tokens * model.experts.chosen);
+    if (t.experts) return sizes_of(t, model, config).gradient_bytes(stream, tokens * model.experts.chosen);
     return std::max(kernels::linear_scratch_bytes(stream, tokens, config.rank, t.k), kernels::linear_scratch_bytes(stream, tokens, config.rank, t.n));
   });
   return Arena::rounded(tokens * config.rank * dtype_bytes(activation_dtype(stream))) + most;

@@ -1,6 +1,10 @@
 #include "model/expert_adapters.h"
 
+#include <algorithm>
+
+#include "core/device.h"
 #include "kernels/axpby.h"
+#include "kernels/cast.h"
 #include "kernels/experts.h"
 
 namespace hone::model {
@@ -18,6 +22,16 @@ PackedMatrix packed(const TensorView& w, bool transpose, Arena& arena) {
 }
 
 int64_t floats(int64_t n) { return Arena::view_bytes(DType::kF32, n); }
+int64_t halves(int64_t n) { return Arena::view_bytes(DType::kBF16, n); }
+
+void scale_rows(const Stream& stream, float scale, const TensorView& x) {
+  if (scale != 1.0f) kernels::axpby(stream, {.x = x, .a = scale, .y = x});
+}
+
+/// Rows [first, first + count) of a contiguous matrix.
+TensorView some_rows(const TensorView& of, int64_t first, int64_t count) {
+  return {of.as<std::byte>() + first * of.dim(1) * dtype_bytes(of.dtype), of.dtype, {count, of.dim(1)}};
+}
 
 }  // namespace
 
@@ -50,8 +64,20 @@ void ExpertAdapters::from_experts(const float* in, const TensorView& b) const {
   }
 }
 
-void ExpertAdapters::pack(Arena& packs) {
+void ExpertAdapters::pack_on_gpu(const Stream& stream, Arena& packs) {
+  rows_a_ = packs.take_view(DType::kBF16, {a_.dim(0), a_.dim(1)});
+  rows_b_ = packs.take_view(DType::kBF16, {a_.dim(0), b_.dim(0)});
+  kernels::cast(stream, {.from = a_, .to = rows_a_});
+  kernels::turn_expert_columns(stream, {.columns = b_, .rows = rows_b_, .experts = experts_});
+  for (int64_t e = 0; e < experts_; ++e) {
+    packed_a_.push_back({rank(), a_.dim(1), DType::kBF16, some_rows(rows_a_, e * rank(), rank()).data});
+    packed_bt_.push_back({rank(), b_.dim(0), DType::kBF16, some_rows(rows_b_, e * rank(), rank()).data});
+  }
+}
+
+void ExpertAdapters::pack(const Stream& stream, Arena& packs) {
   packed_a_.clear(), packed_bt_.clear(), packed_form_.clear();
+  if (stream.is_cuda()) return pack_on_gpu(stream, packs);
   std::vector<float> own(size_t(b_.dim(0) * rank()));
   const TensorView b = f32(own.data(), {b_.dim(0), rank()});
   for (int64_t e = 0; e < experts_; ++e) {
@@ -62,7 +88,19 @@ void ExpertAdapters::pack(Arena& packs) {
   }
 }
 
+/// B_e A_e is a sum over r rows, as the gradient of a weight is over the rows of a batch.
+void ExpertAdapters::add_on_gpu(const Stream& stream, float scale, int64_t expert, const TensorView& w, Arena& scratch) const {
+  const int64_t mark = scratch.mark(), first = expert * rank();
+  const TensorView a = some_rows(rows_a_, first, rank()), b = some_rows(rows_b_, first, rank()), &left = turned_ ? a : b;
+  const TensorView scaled = scratch.take_view(DType::kBF16, {rank(), left.dim(1)});
+  kernels::cast(stream, {.from = left, .to = scaled});
+  scale_rows(stream, scale, scaled);
+  kernels::linear_grad_weight(stream, {.dy = scaled, .x = turned_ ? b : a, .dw = w, .dbias = {}});
+  scratch.release(mark);
+}
+
 void ExpertAdapters::add(const Stream& stream, float scale, int64_t expert, const TensorView& w, Arena& scratch) const {
+  if (stream.is_cuda()) return add_on_gpu(stream, scale, expert, w, scratch);
   const int64_t mark = scratch.mark(), r = rank();
   const TensorView scaled = scratch.take_view(DType::kF32, {w.dim(0), r});
   if (turned_) {
@@ -77,37 +115,59 @@ void ExpertAdapters::add(const Stream& stream, float scale, int64_t expert, cons
   scratch.release(mark);
 }
 
-void ExpertAdapters::gradient(const Stream& stream, float scale, const ExpertPairs& p, const TensorView& da, const TensorView& db, Arena& scratch) const {
+namespace {
+
+void add_gradient(const Stream& stream, const ExpertPairs& p, const TensorView& dy, const TensorView& x, const TensorView& dw) {
+  kernels::experts_grad_weight(stream, {.dy = dy, .x = x, .begins = p.begins, .rows = p.rows, .dw = dw, .first_row = p.first_row, .last_row = p.last_row});
+}
+
+}  // namespace
+
+void ExpertAdapters::gradient_of_b(const Stream& stream, const ExpertPairs& p, const TensorView& thin, const TensorView& db, Arena& scratch) const {
   const int64_t mark = scratch.mark();
-  const TensorView thin = scratch.take_view(DType::kF32, {p.x.dim(0), rank()});
-  // Adds to the existing gradient, row after row, as all gradients do, so that its bits do not depend on
-  // micro-batches.
-  const TensorView apart = scratch.take_view(DType::kF32, {experts_ * db.dim(0), rank()});
-  const auto product_of = [&](const TensorView& from, const std::vector<PackedMatrix>& w) {
-    kernels::experts_linear(stream, {.x = from, .begins = p.begins, .w = w, .y = thin});
-    if (scale != 1.0f) kernels::axpby(stream, {.x = thin, .a = scale, .y = thin});
-  };
-  const auto add_gradient = [&](const TensorView& dy, const TensorView& x, const TensorView& dw) {
-    kernels::experts_grad_weight(stream, {.dy = dy, .x = x, .begins = p.begins, .rows = p.rows, .dw = dw, .first_row = p.first_row, .last_row = p.last_row});
-  };
-  product_of(p.x, packed_a_);
-  to_experts(db, apart.as<float>());
-  add_gradient(p.dy, thin, apart);
-  from_experts(apart.as<float>(), db);
-  product_of(p.dy, packed_bt_);
-  add_gradient(thin, p.x, da);
+  if (stream.is_cuda()) {
+    const TensorView apart = scratch.take_view(DType::kF32, {experts_ * rank(), db.dim(0)});
+    zero(stream, apart.data, apart.numel() * int64_t(sizeof(float)));
+    add_gradient(stream, p, thin, p.dy, apart);
+    kernels::add_expert_columns(stream, {.columns = db, .rows = apart, .experts = experts_});
+  } else {
+    // Adds to the existing gradient, row after row, as all gradients do, so that its bits do not depend on
+    // micro-batches.
+    const TensorView apart = scratch.take_view(DType::kF32, {experts_ * db.dim(0), rank()});
+    to_experts(db, apart.as<float>());
+    add_gradient(stream, p, p.dy, thin, apart);
+    from_experts(apart.as<float>(), db);
+  }
   scratch.release(mark);
 }
 
-int64_t ExpertAdapterSizes::packed_bytes() const {
+void ExpertAdapters::gradient(const Stream& stream, float scale, const ExpertPairs& p, const TensorView& da, const TensorView& db, Arena& scratch) const {
+  const int64_t mark = scratch.mark();
+  const TensorView thin = scratch.take_view(activation_dtype(stream), {p.x.dim(0), rank()});
+  const auto product_of = [&](const TensorView& from, const std::vector<PackedMatrix>& w) {
+    kernels::experts_linear(stream, {.x = from, .begins = p.begins, .w = w, .y = thin});
+    scale_rows(stream, scale, thin);
+  };
+  product_of(p.x, packed_a_);
+  gradient_of_b(stream, p, thin, db, scratch);
+  product_of(p.dy, packed_bt_);
+  add_gradient(stream, p, thin, p.x, da);
+  scratch.release(mark);
+}
+
+int64_t ExpertAdapterSizes::packed_bytes(const Stream& stream) const {
+  if (stream.is_cuda()) return halves(experts * rank * k) + halves(experts * rank * n);
   return experts * (pack_bytes(rank, k) + pack_bytes(rank, n) + pack_bytes(turned ? n : k, rank));
 }
 
-int64_t ExpertAdapterSizes::form_bytes() const {
+int64_t ExpertAdapterSizes::form_bytes(const Stream& stream) const {
+  if (stream.is_cuda()) return halves(rank * std::max(n, k));
   const int64_t rows = turned ? k : n, columns = turned ? n : k;
   return floats(rows * rank) + kernels::linear_scratch_bytes(Stream{}, rows, columns, rank);
 }
 
-int64_t ExpertAdapterSizes::gradient_bytes(int64_t pairs) const { return floats(pairs * rank) + floats(experts * n * rank); }
+int64_t ExpertAdapterSizes::gradient_bytes(const Stream& stream, int64_t pairs) const {
+  return Arena::view_bytes(activation_dtype(stream), pairs * rank) + floats(experts * n * rank);
+}
 
 }  // namespace hone::model

@@ -14,6 +14,8 @@ void count_rows(const Stream& stream, const CountRowsArgs& args);
 void experts_linear(const Stream& stream, const ExpertsLinearArgs& args);
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args);
 void experts_grad_bias(const Stream& stream, const ExpertsGradBiasArgs& args);
+void turn_expert_columns(const Stream& stream, const ExpertColumnsArgs& args);
+void add_expert_columns(const Stream& stream, const ExpertColumnsArgs& args);
 void combine_rows(const Stream& stream, const CombineRowsArgs& args);
 void weigh_pairs(const Stream& stream, const WeighPairsArgs& args);
 

@@ -21,8 +21,8 @@ struct Made {
   Arena packs;
 
   explicit Made(bool turned)
-      : sizes{E, r, N, K, turned}, adapters(f32(a.data(), {E * r, K}), f32(b.data(), {N, E * r}), E, turned), packs(sizes.packed_bytes(), "test") {
-    adapters.pack(packs);
+      : sizes{E, r, N, K, turned}, adapters(f32(a.data(), {E * r, K}), f32(b.data(), {N, E * r}), E, turned), packs(sizes.packed_bytes({}), "test") {
+    adapters.pack({}, packs);
     EXPECT_EQ(packs.used(), packs.capacity());
   }
   double a_of(int64_t e, int64_t j, int64_t k) const { return double(a[size_t((e * r + j) * K + k)]); }
@@ -32,7 +32,7 @@ struct Made {
 TEST(add_is_the_product_of_an_experts_own_b_and_a) {
   for (const bool turned : {false, true}) {
     const Made m(turned);
-    Arena scratch(m.sizes.form_bytes(), "test");
+    Arena scratch(m.sizes.form_bytes({}), "test");
     for (int64_t e = 0; e < E; ++e) {
       std::vector<float> w = random_floats(N * K);
       const std::vector<float> before = w;
@@ -69,7 +69,7 @@ TEST(gradients_are_sums_over_an_experts_own_pairs_of_the_rows_that_count) {
   Routed routed;
   const std::vector<float> da_before = random_floats(E * r * K), db_before = random_floats(N * E * r);
   std::vector<float> da = da_before, db = db_before;
-  Arena scratch(m.sizes.gradient_bytes(kRows * kChosen), "test");
+  Arena scratch(m.sizes.gradient_bytes({}, kRows * kChosen), "test");
   m.adapters.gradient(Stream{}, kScale, routed.of(2, 8), f32(da.data(), {E * r, K}), f32(db.data(), {N, E * r}), scratch);
   EXPECT_EQ(scratch.used(), 0);
   std::vector<double> wanted_a(da_before.begin(), da_before.end()), wanted_b(db_before.begin(), db_before.end());
@@ -95,7 +95,7 @@ TEST(gradients_have_the_same_bits_in_any_parts_and_on_any_number_of_threads) {
   const Made m(false);
   Routed routed;
   ThreadPool pool(2);
-  Arena scratch(m.sizes.gradient_bytes(kRows * kChosen), "test");
+  Arena scratch(m.sizes.gradient_bytes({}, kRows * kChosen), "test");
   std::vector<float> whole(size_t(E * r * K + N * E * r), 0.0f), parts = whole;
   const auto add = [&](const Stream& stream, std::vector<float>& to, int64_t first, int64_t last) {
     m.adapters.gradient(stream, kScale, routed.of(first, last), f32(to.data(), {E * r, K}), f32(to.data() + E * r * K, {N, E * r}), scratch);

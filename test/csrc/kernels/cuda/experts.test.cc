@@ -329,6 +329,33 @@ TEST(auxiliary_losses_and_their_gradients_are_the_cpus) {
   }
 }
 
+TEST(columns_of_experts_are_turned_round_and_added_back) {
+  NEEDS_DEVICE;
+  for (const auto& [N, experts, rank] : {std::array<int64_t, 3>{1, 1, 8}, {37, 5, 8}, {70, 3, 24}, {64, 4, 16}}) {
+    const int64_t all = experts * rank, stride = all + 3;
+    const std::vector<float> columns = random_floats(N * stride), added = random_floats(all * N);
+    const DeviceArray<float> from(columns), rows(added);
+    const DeviceArray<uint16_t> turned(all * N);
+    const TensorView view = with_stride(from.view(DType::kF32, {N, all}), stride);
+    turn_expert_columns(device_stream(), {view, turned.view(DType::kBF16, {all, N}), experts});
+    const std::vector<uint16_t> got = turned.download();
+    add_expert_columns(device_stream(), {view, rows.view(DType::kF32, {all, N}), experts});
+    const std::vector<float> sums = from.download();
+    for (int64_t n = 0; n < N; ++n) {
+      for (int64_t c = 0; c < stride; ++c) {
+        const float was = columns[size_t(n * stride + c)];
+        if (c >= all) {
+          EXPECT_EQ(sums[size_t(n * stride + c)], was);
+          continue;
+        }
+        const size_t at = size_t((c % experts * rank + c / experts) * N + n);
+        EXPECT_EQ(got[at], f32_to_bf16(was));
+        EXPECT_EQ(sums[size_t(n * stride + c)], was + added[at]);
+      }
+    }
+  }
+}
+
 TEST(what_only_the_cpu_has_is_refused) {
   NEEDS_DEVICE;
   const DeviceArray<float> memory(64);
