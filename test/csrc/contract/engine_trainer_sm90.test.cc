@@ -77,6 +77,7 @@ TEST(engine_equals_deterministic_trainer_on_a_hopper) {
   expect_equal(on_hopper("heads of 128, norms, untied", 128, true));
   Case wide = on_hopper("heads of 256 with a window", 256, false);
   wide.model = wide_heads_config();
+  if (on_shim()) wide.requests = 1, wide.longest_prompt = 12, wide.most_tokens = 3;  // wide heads take long there
   expect_equal(wide);
 }
 

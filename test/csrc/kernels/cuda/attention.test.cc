@@ -5,7 +5,7 @@
 // a tile's barrier missing; a tile loaded over the one in use; columns beyond the head dim read; swizzle left
 // out when reading; sums over two lanes instead of four; a row without keys not handled; a split merged
 // without rescaling o or l, or not cleared after merging; the key head chosen by remainder; the search for a
-// tile's sequence off by one; lse not scaled, or in base 2.
+// tile's sequence off by one; lse not scaled, or in base 2; of wide heads the values of the other half.
 #include "attention_batch.h"
 #include "kernels/cuda/matmul.h"
 

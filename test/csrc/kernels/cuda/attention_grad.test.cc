@@ -3,7 +3,7 @@
 // Faults put into the code, each detected by gradients_agree...: mask one too short; window one too long in
 // dq, dk or dv; the last rows of a window left out; delta left out; lse in the wrong base; dk not scaled, or
 // computed from p; only one head of the group; a barrier missing in either pass, or before the keys are read
-// from a stage; the keys, or a stage, not waited for. One is not detected: dk and dv may read rows beyond the
+// from a stage; the keys, or a stage, not waited for; of wide heads the other half of dv. One is not detected: dk and dv may read rows beyond the
 // end, since these are zeros.
 #include "attention_gradients.h"
 

@@ -8,6 +8,7 @@
 // rows computed (paged_rows) or written (what_is_written); more partial states than fit (without_room);
 // either barrier of the scan missing (paged_rows); no barrier between two items of a block, or only one item
 // per block (take_turns); rows read that were not written (paged_rows), rows below the window (pages_below).
+// One half of a wide head's columns merged before the other is there (decoded_rows_of_wide_heads).
 // Two are not detected: splits counted from position 0 despite a window, which only adds empty splits, and
 // splits merged in descending order, whose difference rounding hides.
 #include "attention_cache.h"

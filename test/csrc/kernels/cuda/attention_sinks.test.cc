@@ -1,4 +1,6 @@
 // Attention with sinks on the device: compared with the CPU op, packed with paged rows to the bit, and its gradients.
+//
+// A fault put into the code, detected: half of a sink's weight in a row's sum.
 #include "attention_cache.h"
 #include "attention_gradients.h"
 #include "each_way.h"

@@ -2,7 +2,8 @@
 // rows, and one may get all of them.
 //
 // Faults put into the code, each detected: the tile after the one looked for; rows of later blocks in a block's gradient;
-// places of other pairs; the higher index of equal scores; a gradient without the softmax's mean.
+// places of other pairs; the higher index of equal scores; a gradient without the softmax's mean; the first expert's bias
+// for all; pairs of weight 1 in a bias's gradient; a weight's gradient without the bias; columns of B by rank first.
 #include "kernels/experts.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // f32.
 //
 // Faults put into the code, each detected: `up` read from the gate's half; 1 - s left out of the slope; a
-// whole vector written at a row's tail (AddressSanitizer, width 5).
+// whole vector written at a row's tail (AddressSanitizer, width 5); a gradient of a clamped `up`.
 #include "kernels/swiglu.h"
 
 #include <algorithm>
