@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "kernels/cpu/delta_rule.h"
+#include "kernels/cuda/delta_rule.h"
+#include "kernels/cuda/scratch.h"
 
 namespace hone::kernels {
 namespace {
@@ -15,18 +17,23 @@ void expect_weights(const DeltaWeights& w, const DeltaSizes& s, const char* op) 
   expect_contiguous(w.norm, DType::kF32, {s.value_dim}, op, "norm");
 }
 
-void expect_rows(const TensorView& x, const TensorView& y, const DeltaSizes& s, const char* op) {
-  expect_contiguous(x, DType::kF32, {x.dim(0), s.inputs()}, op, "x");
-  expect_contiguous(y, DType::kF32, {x.dim(0), s.values()}, op, "y");
+void expect_rows(const Stream& stream, const TensorView& x, const TensorView& y, const DeltaSizes& s, const char* op) {
+  expect_contiguous(x, activation_dtype(stream), {x.dim(0), s.inputs()}, op, "x");
+  expect_contiguous(y, activation_dtype(stream), {x.dim(0), s.values()}, op, "y");
+  const int64_t most = std::max(s.key_dim, s.value_dim);
+  if (stream.is_cuda() && (most > kMostCudaDeltaDim || s.taps > kMostTaps)) {
+    fail(Code::kUnsupported, "%s: states [%lld, %lld] and %lld taps; the CUDA kernels take at most [%lld, %lld] and %lld. Choose device \"cpu\".", op,
+         (long long)s.key_dim, (long long)s.value_dim, (long long)s.taps, (long long)kMostCudaDeltaDim, (long long)kMostCudaDeltaDim, (long long)kMostTaps);
+  }
 }
 
 }  // namespace
 
 void expect_runs(const Stream& stream, const TensorView& cu_rows, int64_t rows, const char* op) {
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
   expect_contiguous(cu_rows, DType::kI32, {cu_rows.dim(0)}, op, "cu_rows");
   const int32_t* cu = cu_rows.as<int32_t>();
   const int64_t last = cu_rows.dim(0) - 1;
+  if (stream.is_cuda() && last >= 1) return;
   if (last < 1 || cu[0] != 0 || cu[last] != rows) {
     fail(Code::kShape, "%s: cu_rows must begin with 0 and end with the number of rows, %lld.", op, (long long)rows);
   }
@@ -34,18 +41,24 @@ void expect_runs(const Stream& stream, const TensorView& cu_rows, int64_t rows, 
 
 void delta_rule(const Stream& stream, const DeltaRuleArgs& args) {
   expect_runs(stream, args.runs.cu_rows, args.x.dim(0), "delta_rule");
-  expect_rows(args.x, args.y, args.sizes, "delta_rule");
+  expect_rows(stream, args.x, args.y, args.sizes, "delta_rule");
   expect_weights(args.weights, args.sizes, "delta_rule");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::delta_rule(stream, args);
+  }
   cpu::delta_rule(stream, args);
 }
 
 void delta_rule_grad(const Stream& stream, const DeltaRuleGradArgs& args) {
   constexpr const char* op = "delta_rule_grad";
   expect_runs(stream, args.cu_rows, args.x.dim(0), op);
-  expect_rows(args.x, args.dy, args.sizes, op);
-  expect_contiguous(args.dx, DType::kF32, {args.x.dim(0), args.sizes.inputs()}, op, "dx");
+  expect_rows(stream, args.x, args.dy, args.sizes, op);
+  expect_contiguous(args.dx, activation_dtype(stream), {args.x.dim(0), args.sizes.inputs()}, op, "dx");
   expect_weights(args.weights, args.sizes, op);
   expect_weights(args.dweights, args.sizes, op);
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::delta_rule_grad(stream, args);
+  }
   cpu::delta_rule_grad(stream, args);
 }
 
@@ -69,8 +82,7 @@ void for_runs(const DeltaSizes& s, const Move& move) {
 }
 
 void expect_columns(const Stream& stream, const DeltaColumns& a, const char* op) {
-  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has it.", op);
-  for (const TensorView* view : {&a.by_head, &a.by_kind}) expect(*view, DType::kF32, {a.by_kind.dim(0), a.sizes.inputs()}, op, "columns");
+  for (const TensorView* view : {&a.by_head, &a.by_kind}) expect(*view, activation_dtype(stream), {a.by_kind.dim(0), a.sizes.inputs()}, op, "columns");
 }
 
 template <class Move>
@@ -87,17 +99,35 @@ void for_rows(const Stream& stream, const DeltaColumns& a, const Move& move) {
 
 void delta_columns_by_kind(const Stream& stream, const DeltaColumns& args) {
   expect_columns(stream, args, "delta_columns_by_kind");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::delta_columns_by_kind(stream, args);
+  }
   for_rows(stream, args, [](const float* head, float* kind, size_t bytes) { std::memcpy(kind, head, bytes); });
 }
 
 void delta_columns_by_head(const Stream& stream, const DeltaColumns& args) {
   expect_columns(stream, args, "delta_columns_by_head");
+  if constexpr (kHasCuda) {
+    if (stream.is_cuda()) return cuda::delta_columns_by_head(stream, args);
+  }
   for_rows(stream, args, [](float* head, const float* kind, size_t bytes) { std::memcpy(head, kind, bytes); });
 }
 
-int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& s) {
+namespace {
+
+int64_t host_scratch_bytes(int64_t rows, const DeltaSizes& s) {
   const auto floats = [](int64_t n) { return Arena::rounded(n * int64_t(sizeof(float))); };
   return floats(s.taps * s.channels()) + 2 * floats(rows * s.channels()) + 2 * floats(rows * 2 * s.value_heads);
+}
+
+}  // namespace
+
+int64_t delta_rule_scratch_bytes(const Stream& stream, int64_t rows, const DeltaSizes& s) {
+  return stream.is_cuda() ? cuda::delta_rule_scratch_bytes(rows, s) : host_scratch_bytes(rows, s);
+}
+
+int64_t delta_rule_grad_scratch_bytes(const Stream& stream, int64_t rows, const DeltaSizes& s) {
+  return stream.is_cuda() ? cuda::delta_rule_grad_scratch_bytes(rows, s) : host_scratch_bytes(rows, s);
 }
 
 }  // namespace hone::kernels

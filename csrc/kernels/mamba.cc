@@ -7,7 +7,8 @@
 namespace hone::kernels {
 namespace {
 
-void expect_mamba(const TensorView& x, const TensorView& y, const DeltaWeights& w, const DeltaSizes& s, const char* op) {
+void expect_mamba(const Stream& stream, const TensorView& x, const TensorView& y, const DeltaWeights& w, const DeltaSizes& s, const char* op) {
+  if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has Mamba-2; choose device \"cpu\".", op);
   expect_contiguous(x, DType::kF32, {x.dim(0), s.inputs()}, op, "x");
   expect_contiguous(y, DType::kF32, {x.dim(0), s.values()}, op, "y");
   expect_contiguous(w.conv, DType::kF32, {s.channels(), s.taps}, op, "conv");
@@ -20,15 +21,15 @@ void expect_mamba(const TensorView& x, const TensorView& y, const DeltaWeights& 
 
 void mamba(const Stream& stream, const MambaArgs& args) {
   expect_runs(stream, args.runs.cu_rows, args.x.dim(0), "mamba");
-  expect_mamba(args.x, args.y, args.weights, args.sizes, "mamba");
+  expect_mamba(stream, args.x, args.y, args.weights, args.sizes, "mamba");
   cpu::mamba(stream, args);
 }
 
 void mamba_grad(const Stream& stream, const MambaGradArgs& args) {
   constexpr const char* op = "mamba_grad";
   expect_runs(stream, args.cu_rows, args.x.dim(0), op);
-  expect_mamba(args.x, args.dy, args.weights, args.sizes, op);
-  expect_mamba(args.dx, args.dy, args.dweights, args.sizes, op);
+  expect_mamba(stream, args.x, args.dy, args.weights, args.sizes, op);
+  expect_mamba(stream, args.dx, args.dy, args.dweights, args.sizes, op);
   cpu::mamba_grad(stream, args);
 }
 

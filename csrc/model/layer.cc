@@ -273,9 +273,9 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(stream, c, rows));
   if (!c.is_hybrid()) return most;
-  const int64_t mixing = c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(rows, c.delta.channels(), c.delta.taps)
+  const int64_t mixing = c.delta.is_convolution() ? kernels::short_conv_scratch_bytes(stream, rows, c.delta.channels(), c.delta.taps)
                          : c.delta.mamba          ? kernels::mamba_scratch_bytes(rows, c.delta)
-                                                  : kernels::delta_rule_scratch_bytes(rows, c.delta);
+                                                  : kernels::delta_rule_scratch_bytes(stream, rows, c.delta);
   return std::max(most, mixing);
 }
 

@@ -94,14 +94,14 @@ void delta_rule(const Stream& stream, const DeltaRuleArgs& a) {
       DeltaRows rows = f.head(of, h);
       rows.scratch = recurrence_memory(own + size);
       rows.state = rows.scratch + own;
-      if (f.conv.states) rows.state = f.conv.states[of] + (s.taps - 1) * s.channels() + h * size;
+      if (f.conv.runs.states) rows.state = f.conv.runs.state(of) + (s.taps - 1) * s.channels() + h * size;
       else std::fill_n(rows.state, size, 0.0f);
       rows.y = a.y.row<float>(f.cu[of]) + h * s.value_dim;
       rows.y_stride = a.y.row_stride, rows.eps = a.eps;
       run(rows);
     }
   });
-  if (f.conv.states) f.conv.keep_tails();
+  if (f.conv.runs.states) f.conv.keep_tails();
   a.scratch->release(mark);
 }
 

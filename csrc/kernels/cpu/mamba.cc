@@ -46,8 +46,8 @@ class MambaForward {
       for (int64_t item = begin; item < end; ++item) {
         const int64_t of = item / s.value_heads, h = item % s.value_heads;
         MambaRows rows = head(of, h);
-        rows.state = conv.states ? conv.states[of] + (s.taps - 1) * s.channels() + h * size : recurrence_memory(size);
-        if (!conv.states) std::fill_n(rows.state, size, 0.0f);
+        rows.state = conv.runs.states ? conv.runs.state(of) + (s.taps - 1) * s.channels() + h * size : recurrence_memory(size);
+        if (!conv.runs.states) std::fill_n(rows.state, size, 0.0f);
         rows.o = o + cu[of] * s.values() + h * s.value_dim;
         run(rows);
       }
@@ -174,7 +174,7 @@ void mamba(const Stream& stream, const MambaArgs& a) {
   const auto norm = HONE_PICK(gated_norm_row);
   f.scan(stream, y);
   f.conv.for_rows(stream, [&](int64_t r, int64_t) { norm(f.norm_row(y, r, a.eps), y + r * a.sizes.values()); });
-  if (f.conv.states) f.conv.keep_tails();
+  if (f.conv.runs.states) f.conv.keep_tails();
   a.scratch->release(mark);
 }
 

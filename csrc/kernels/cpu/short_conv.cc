@@ -11,8 +11,8 @@ constexpr int64_t kWork = 1 << 16;
 /// Computation that forward and backward share: products b x, taps by row, and the run of each row.
 class Rows {
  public:
-  Rows(const Stream& stream, const TensorView& x, const TensorView& conv, const TensorView& cu_rows, float* const* states, Arena& scratch)
-      : channels(conv.dim(0)), taps(conv.dim(1)), cu(cu_rows.as<int32_t>()), count(cu_rows.dim(0) - 1), x_(x), states_(states) {
+  Rows(const Stream& stream, const TensorView& x, const TensorView& conv, const DeltaRuns& runs, Arena& scratch)
+      : channels(conv.dim(0)), taps(conv.dim(1)), cu(runs.cu_rows.as<int32_t>()), count(runs.cu_rows.dim(0) - 1), x_(x), runs_(runs) {
     turned_ = scratch.take_array<float>(taps * channels);
     products_ = scratch.take_array<float>(x.dim(0) * channels);
     for (int64_t c = 0; c < channels; ++c) {
@@ -43,7 +43,7 @@ class Rows {
   const float* read(int64_t r, int64_t of, int64_t j) const {
     const int64_t from = r - (taps - 1) + j;
     if (from >= cu[of]) return products_ + from * channels;
-    return states_ ? states_[of] + (from - cu[of] + taps - 1) * channels : nullptr;
+    return runs_.states ? runs_.state(of) + (from - cu[of] + taps - 1) * channels : nullptr;
   }
   /// out = sum over the taps, in ascending order.
   void convolve(int64_t r, int64_t of, float* out) const {
@@ -57,7 +57,7 @@ class Rows {
   void keep_tails() const {
     for (int64_t of = 0; of < count; ++of) {
       const int64_t kept = taps - 1, rows = cu[of + 1] - cu[of], old = std::max<int64_t>(0, kept - rows);
-      float* tail = states_[of];
+      float* tail = runs_.state(of);
       std::copy_n(tail + (kept - old) * channels, old * channels, tail);
       std::copy_n(products_ + (cu[of + 1] - kept + old) * channels, (kept - old) * channels, tail + old * channels);
     }
@@ -69,7 +69,7 @@ class Rows {
 
  private:
   const TensorView& x_;
-  float* const* states_;
+  const DeltaRuns runs_;
   float *turned_, *products_;  // [taps][C], [R][C]
 };
 
@@ -93,7 +93,7 @@ void taps_grad(const Stream& stream, const Rows& rows, const float* d, const Ten
 
 void short_conv(const Stream& stream, const ShortConvArgs& a) {
   const int64_t mark = a.scratch->mark();
-  const Rows rows(stream, a.x, a.conv, a.runs.cu_rows, a.runs.states, *a.scratch);
+  const Rows rows(stream, a.x, a.conv, a.runs, *a.scratch);
   rows.for_rows(stream, [&](int64_t r, int64_t of) {
     float* const y = a.y.row<float>(r);
     rows.convolve(r, of, y);
@@ -105,7 +105,7 @@ void short_conv(const Stream& stream, const ShortConvArgs& a) {
 
 void short_conv_grad(const Stream& stream, const ShortConvGradArgs& a) {
   const int64_t mark = a.scratch->mark();
-  const Rows rows(stream, a.x, a.conv, a.cu_rows, nullptr, *a.scratch);
+  const Rows rows(stream, a.x, a.conv, {a.cu_rows, nullptr}, *a.scratch);
   const int64_t C = rows.channels;
   float* const d = a.scratch->take_array<float>(a.x.dim(0) * C);
   rows.for_rows(stream, [&](int64_t r, int64_t of) {

@@ -21,7 +21,7 @@ float* recurrence_memory(int64_t floats) {
 }
 
 SiluConv::SiluConv(const Stream& stream, const TensorView& x, const TensorView& w, const TensorView& bias, const DeltaRuns& runs, Arena& scratch)
-    : channels(w.dim(0)), taps(w.dim(1)), cu(runs.cu_rows.as<int32_t>()), count(runs.cu_rows.dim(0) - 1), states(runs.states), x_(x),
+    : channels(w.dim(0)), taps(w.dim(1)), cu(runs.cu_rows.as<int32_t>()), count(runs.cu_rows.dim(0) - 1), runs(runs), x_(x),
       bias_(bias.empty() ? nullptr : bias.as<float>()) {
   taps_ = scratch.take_array<float>(taps * channels);
   out_ = scratch.take_array<float>(rows() * channels);
@@ -37,7 +37,7 @@ ConvRow SiluConv::row(int64_t r, int64_t of) const {
   for (int64_t j = 0; j < taps; ++j) {
     const int64_t from = r - (taps - 1) + j;
     if (from >= cu[of]) made.x[j] = x_.row<float>(from);
-    else if (states) made.x[j] = states[of] + (from - cu[of] + taps - 1) * channels;
+    else if (runs.states) made.x[j] = runs.state(of) + (from - cu[of] + taps - 1) * channels;
   }
   return made;
 }
@@ -47,7 +47,7 @@ void SiluConv::keep_tails() const {
   const size_t bytes = size_t(channels) * sizeof(float);
   for (int64_t of = 0; of < count; ++of) {
     const int64_t old = std::max<int64_t>(0, kept - (cu[of + 1] - cu[of]));
-    float* tail = states[of];
+    float* tail = runs.state(of);
     std::memmove(tail, tail + (kept - old) * channels, size_t(old) * bytes);
     for (int64_t j = old; j < kept; ++j) std::memcpy(tail + j * channels, x_.row<float>(cu[of + 1] - kept + j), bytes);
   }

@@ -46,7 +46,7 @@ class SiluConv {
   const int64_t channels, taps;
   const int32_t* const cu;   // [count + 1]
   const int64_t count;       // number of runs
-  float* const* const states;
+  const DeltaRuns runs;
 
  private:
   void weights_gradient(int64_t first, int n, const float* d, const TensorView& dw, const TensorView& dbias) const;

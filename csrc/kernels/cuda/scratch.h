@@ -6,6 +6,7 @@
 
 #include "core/arena.h"
 #include "kernels/attention.h"
+#include "kernels/delta_rule.h"
 #include "kernels/cuda/matmul_plan.h"
 
 namespace hone::kernels::cuda {
@@ -96,6 +97,41 @@ inline PagedLayout paged_layout(int64_t rows, int64_t heads, int64_t kv_heads, i
 inline int64_t attention_paged_scratch_bytes(int64_t rows, int64_t heads, int64_t kv_heads, int64_t head_dim,
                                              int64_t tokens) {
   return paged_layout(rows, heads, kv_heads, head_dim, paged_partials(rows, tokens)).end;
+}
+
+// ---- gated DeltaNet and short convolution -------------------------------------------------------------
+
+/// Number of rows over which one partial sum of the gradient of a convolution's weights runs.
+inline constexpr int64_t kConvStrip = 64;
+/// Floats of those sums.
+inline int64_t conv_sums(int64_t rows, int64_t channels, int64_t taps) { return ceil_div(rows, kConvStrip) * channels * taps; }
+
+/// The backward keeps a state every kDeltaChunk rows of a sequence, and within a chunk one every kDeltaStep rows.
+inline constexpr int64_t kDeltaChunk = 64, kDeltaStep = 8;
+/// Columns of a state that a warp of the backward has, and a block; floats of a warp's kept state, whatever the number of its rows.
+inline constexpr int64_t kDeltaWarpColumns = 4, kDeltaBlockColumns = 64, kDeltaWarpFloats = kMostCudaDeltaDim * kDeltaWarpColumns;
+/// Number of blocks of the backward recurrence at most: a few for every multiprocessor of the largest GPUs.
+inline constexpr int64_t kDeltaGradBlocks = 264;
+
+inline int64_t delta_slices(const DeltaSizes& s) { return ceil_div(s.value_dim, kDeltaBlockColumns); }
+inline int64_t delta_grad_blocks(int64_t rows, const DeltaSizes& s) { return std::min(kDeltaGradBlocks, rows * s.value_heads * delta_slices(s)); }
+inline int64_t delta_mark_floats(int64_t rows, const DeltaSizes& s) {
+  return rows / kDeltaChunk * s.value_heads * ceil_div(s.value_dim, kDeltaWarpColumns) * kDeltaWarpFloats;
+}
+inline int64_t delta_step_floats(int64_t rows, const DeltaSizes& s) {
+  return delta_grad_blocks(rows, s) * (kDeltaChunk / kDeltaStep) * (kDeltaBlockColumns / kDeltaWarpColumns) * kDeltaWarpFloats;
+}
+
+inline int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& s) {
+  return Arena::rounded(rows * s.channels() * 4) + Arena::rounded(rows * 2 * s.key_heads * 4) + Arena::rounded(rows * 2 * s.value_heads * 4);
+}
+
+inline int64_t delta_rule_grad_scratch_bytes(int64_t rows, const DeltaSizes& s) {
+  const int64_t floats[] = {rows * s.values(), delta_mark_floats(rows, s), delta_step_floats(rows, s),
+                            rows * 2 * s.value_heads * delta_slices(s) * s.key_dim, rows * 2 * s.value_heads * delta_slices(s), ceil_div(rows, kNormStrip) * s.values(), conv_sums(rows, s.channels(), s.taps)};
+  int64_t bytes = delta_rule_scratch_bytes(rows, s);
+  for (const int64_t n : floats) bytes += Arena::rounded(n * 4);
+  return bytes;
 }
 
 // ---- optimizer ----------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ struct World {
   DeltaWeights of(std::vector<float>& c, std::vector<float>& d, std::vector<float>& t, std::vector<float>& n) const {
     return {f32(c.data(), {s.channels(), s.taps}), f32(d.data(), {s.value_heads}), f32(t.data(), {s.value_heads}), f32(n.data(), {s.value_dim})};
   }
-  Arena arena() const { return Arena(delta_rule_scratch_bytes(rows(), s), "test"); }
+  Arena arena() const { return Arena(delta_rule_grad_scratch_bytes({}, rows(), s), "test"); }
 };
 
 double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }

@@ -31,7 +31,7 @@ struct Sequences {
   }
   int64_t rows() const { return cu.back(); }
   TensorView runs() { return i32(cu.data(), {int64_t(cu.size())}); }
-  Arena arena() const { return Arena(short_conv_scratch_bytes(rows(), C, taps), "test"); }
+  Arena arena() const { return Arena(short_conv_scratch_bytes({}, rows(), C, taps), "test"); }
 };
 
 Doubles wanted(const Sequences& w, const Doubles& x, const Doubles& conv) {
@@ -85,7 +85,7 @@ TEST(rows_in_several_calls_have_the_bits_of_one) {
     for (const int32_t count : {1, 1, 5, 2, 12}) {
       std::vector<int32_t> cu{0, count};
       std::vector<float> part = poison(count * whole.C);
-      Arena scratch(short_conv_scratch_bytes(count, whole.C, whole.taps), "test");
+      Arena scratch(short_conv_scratch_bytes({}, count, whole.C, whole.taps), "test");
       short_conv({}, {f32(whole.x.data() + first * 3 * whole.C, {count, 3 * whole.C}), f32(whole.conv.data(), {whole.C, whole.taps}),
                       {i32(cu.data(), {2}), states}, f32(part.data(), {count, whole.C}), &scratch});
       EXPECT_TRUE(same_bits(part.data(), y.data() + first * whole.C, count * whole.C));
