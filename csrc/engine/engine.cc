@@ -76,7 +76,7 @@ struct Engine::Impl {
         config(checked(model, c)),
         device(config.device, threads, Priority::kUrgent),  // higher priority than a trainer's long steps
         pool(model, config.pages, config.page_tokens, config.weight_storage, device.stream()),
-        scheduler(config, pool, model.state_floats()) {
+        scheduler(config, pool, model.state_floats(), device.stream()) {
     if (device.stream().is_cuda()) gpu = std::make_unique<DeviceStep>(model, config, pool, device.stream());
     else cpu = std::make_unique<StepRunner>(model, config, pool, threads);
   }

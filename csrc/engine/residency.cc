@@ -1,40 +1,14 @@
 #include "engine/residency.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 #include "core/error.h"
 
 namespace hone::engine {
 
-namespace {
-
-void resize_state(std::vector<float>& state, int64_t floats) {
-  try {
-    state.resize(size_t(floats));
-  } catch (const std::bad_alloc&) {
-    fail(Code::kOutOfMemory, "engine: no memory for a recurrent state of %.3g MB. Lower engine.maxRunning.", double(floats) * 4e-6);
-  }
-}
-
-/// Zeroes the recurrent state of a group's prompt before its first row.
-void begin_state(Group& group, int64_t floats) {
-  resize_state(group.recurrent, floats);
-  std::fill(group.recurrent.begin(), group.recurrent.end(), 0.0f);
-}
-
-/// A sequence starts with a copy of its prompt's state; the last one to start takes the state itself.
-void begin_state(Sequence& s, int64_t floats) {
-  if (s.group->unstarted == 1) return std::swap(s.recurrent, s.group->recurrent);
-  resize_state(s.recurrent, floats);
-  std::copy(s.group->recurrent.begin(), s.group->recurrent.end(), s.recurrent.begin());
-}
-
-}  // namespace
-
-Residency::Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats)
-    : pool_(pool), state_floats_(state_floats), tables_(2 * max_running, pool.pages_for(max_context)), swap_(pool) {}
+Residency::Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats, const Stream& stream)
+    : pool_(pool), states_(state_floats, 2 * max_running, stream), tables_(2 * max_running, pool.pages_for(max_context)), swap_(pool) {}
 
 void Residency::begin_prompt(Group& group) {
   const int32_t pages = pool_.pages_for(group.prompt_tokens());
@@ -42,11 +16,12 @@ void Residency::begin_prompt(Group& group) {
   group.table_row = tables_.open(group.prompt_pages);
   group.prompt = Group::Prompt::kPrefilling;
   group.prefilled = 0;
-  begin_state(group, state_floats_);
+  states_.begin(group.recurrent);
 }
 
 void Residency::end_prompt(Group& group) {
   tables_.close(group.table_row);
+  states_.rest(group.recurrent);
   group.prompt = Group::Prompt::kResident;
 }
 
@@ -94,12 +69,18 @@ void Residency::resume(Sequence& s) {
         pool_.copy(partial, s.pages.back());
       }
     }
-    if (!s.started) begin_state(s, state_floats_), --group.unstarted;
+    if (!s.started) begin_state(s), --group.unstarted;
     s.started = true;
   }
+  states_.resume(s.recurrent);
   s.table_row = tables_.open(s.pages);
   s.state = Sequence::State::kRunning;
   if (must_grow(s)) grow(s);
+}
+
+void Residency::begin_state(Sequence& s) {
+  if (s.group->unstarted == 1) states_.move(s.group->recurrent, s.recurrent);
+  else states_.copy(s.group->recurrent, s.recurrent);
 }
 
 bool Residency::must_grow(const Sequence& s) const {
@@ -113,6 +94,7 @@ void Residency::grow(Sequence& s) {
 
 void Residency::park(Sequence& s) {
   tables_.close(s.table_row);
+  states_.rest(s.recurrent);
   s.state = Sequence::State::kParked;
 }
 
@@ -138,12 +120,13 @@ void Residency::discard(Sequence& s) {
   tables_.close(s.table_row);
   for (const int32_t page : s.pages) pool_.release(page);
   s.pages.clear();
-  s.saved = {}, s.recurrent = {};
+  s.saved = {};
+  states_.discard(s.recurrent);
   Group& group = *s.group;
   if (s.started) return;
   s.started = true;
   if (--group.unstarted > 0) return;
-  group.recurrent = {};
+  states_.discard(group.recurrent);
   if (!group.partial_page()) return;
   pool_.release(group.prompt_pages.back());
   group.prompt_pages.pop_back();
@@ -152,7 +135,8 @@ void Residency::discard(Sequence& s) {
 void Residency::discard_prompt(Group& group) {
   tables_.close(group.table_row);
   for (const int32_t page : group.prompt_pages) pool_.release(page);
-  group.prompt_pages.clear(), group.recurrent = {};
+  group.prompt_pages.clear();
+  states_.discard(group.recurrent);
 }
 
 }  // namespace hone::engine

@@ -8,19 +8,20 @@
 #include "engine/block_tables.h"
 #include "engine/page_pool.h"
 #include "engine/page_swap.h"
+#include "engine/recurrent_states.h"
 #include "engine/sequence.h"
 
 namespace hone::engine {
 
 /// Moves groups and sequences in and out of the page pool, and maintains the block tables of computing ones.
-/// Recurrent states are always in host memory: a sequence that loses its pages keeps its state; a partly
-/// prefilled prompt loses both. The caller must ensure that enough pages are free (the *_need functions
+/// A sequence that loses its pages keeps its recurrent state (recurrent_states.h); a partly prefilled prompt
+/// loses both. The caller must ensure that enough pages are free (the *_need functions
 /// return how many are needed).
 class Residency {
  public:
   /// At most `max_running` sequences and as many prompts compute at once. state_floats: f32 numbers in a
-  /// sequence's recurrent states (ModelConfig::state_floats).
-  Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0);
+  /// sequence's recurrent states (ModelConfig::state_floats), which are in the memory of `stream`.
+  Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats = 0, const Stream& stream = {});
 
   /// For a group's prompt: begin_prompt takes pages and a table row; end_prompt frees the row.
   void begin_prompt(Group& group);
@@ -49,13 +50,17 @@ class Residency {
   TensorView block_tables() const { return tables_.view(); }  // [2 max_running, M] i32
   /// Wall time spent copying pages to and from host memory.
   double swap_seconds() const { return swap_.seconds(); }
+  /// How often a recurrent state was saved for want of a slot.
+  int64_t state_saves() const { return states_.saves(); }
 
  private:
   int32_t restore_need(const Group& group) const;
   void restore_prompt(Group& group);
+  /// A sequence starts with a copy of its prompt's state; the last one to start takes the state itself.
+  void begin_state(Sequence& sequence);
 
   PagePool& pool_;
-  int64_t state_floats_;
+  RecurrentStates states_;
   BlockTables tables_;
   PageSwap swap_;
 };

@@ -4,10 +4,10 @@
 
 namespace hone::engine {
 
-Scheduler::Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats)
+Scheduler::Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats, const Stream& stream)
     : config_(config),
       pool_(pool),
-      residency_(pool, config.max_running, config.max_context, state_floats),
+      residency_(pool, config.max_running, config.max_context, state_floats, stream),
       preemption_(pool_, residency_, groups_, queues_),
       prefill_(config_, pool_, residency_, preemption_, queues_) {
   queues_.running.reserve(size_t(config.max_running));

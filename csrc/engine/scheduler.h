@@ -25,8 +25,9 @@ namespace hone::engine {
 /// sequence that waits for a weight version gives up its slot, and is the first to lose its pages.
 class Scheduler {
  public:
-  /// state_floats: f32 numbers in a sequence's recurrent states (ModelConfig::state_floats).
-  Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats = 0);
+  /// state_floats: f32 numbers in a sequence's recurrent states (ModelConfig::state_floats), which are in the
+  /// memory of `stream`.
+  Scheduler(const EngineConfig& config, PagePool& pool, int64_t state_floats = 0, const Stream& stream = {});
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/recurrent_states.h"
 #include "engine/request.h"
 #include "engine/stop_matcher.h"
 
@@ -31,7 +32,7 @@ struct Sequence {
   bool started = false;        // has had pages before
   uint32_t oldest_kv = 0;      // oldest weight version among its cached keys
   std::vector<int32_t> pages;  // ordered by position; the full pages of the prompt come first and are shared
-  std::vector<float> recurrent;   // recurrent states of all layers; empty before it starts and after it ends
+  RecurrentState recurrent;    // empty before it starts and after it ends
   std::vector<std::byte> saved;   // private pages while they are in host memory
   int32_t saved_pages = 0;
   StopMatcher::State stop;
@@ -70,7 +71,7 @@ struct Group {
   // pages that the group holds references to; the last sequence to start takes over the partial page
   std::vector<int32_t> prompt_pages;
   // recurrent states after the prefilled tokens; sequences copy them, the last one to start takes them over
-  std::vector<float> recurrent;
+  RecurrentState recurrent;
   std::vector<uint8_t> routes;       // [prefilled, route_bytes] if the engine records routes
   std::vector<std::byte> saved_prompt;  // pages while they are in host memory
   int32_t saved_pages = 0;

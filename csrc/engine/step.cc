@@ -153,7 +153,9 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   const TensorView ids = i32(rows_.ids.data() + chunk.first_row, {rows});
   const TensorView positions = i32(rows_.positions.data() + chunk.first_row, {rows});
   PagedAttention attention(pool_, model_, i32(rows_.table_rows.data() + chunk.first_row, {rows}), positions, block_tables_);
-  if (model_.is_hybrid()) attention.continue_states(rows_.piece_rows.data() + chunk.first_piece, rows_.states.data() + chunk.first_piece, chunk.pieces);
+  std::vector<int32_t> starts(size_t(chunk.pieces) + 1);
+  for (size_t i = 0; i < starts.size(); ++i) starts[i] = rows_.piece_rows[size_t(chunk.first_piece) + i] - chunk.first_row;
+  if (model_.is_hybrid()) attention.continue_states({i32(starts.data(), {chunk.pieces + 1}), rows_.states.data() + chunk.first_piece});
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
   float* gathered = scratch.take_array<float>(kHostSampleRows * width);

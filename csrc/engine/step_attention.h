@@ -1,8 +1,6 @@
 // Attention of generation, which reads keys and values from KV pages.
 #pragma once
 
-#include <vector>
-
 #include "engine/page_pool.h"
 #include "kernels/attention.h"
 #include "model/network.h"
@@ -39,21 +37,15 @@ class PagedAttention final : public model::AttentionSource {
     }
   }
 
-  /// For a hybrid model, must be called before the first layer. Piece i consists of the rows from rows[i] to
-  /// rows[i + 1], minus rows[0], and continues from the recurrent states states[i].
-  void continue_states(const int32_t* rows, float* const* states, int64_t pieces) {
-    for (int64_t i = 0; i <= pieces; ++i) runs_.push_back(rows[i] - rows[0]);
-    states_.assign(states, states + pieces);
-    of_layer_.resize(size_t(pieces));
-  }
+  /// For a hybrid model, must be called before the first layer: the rows of each sequence, and where the recurrent states of all
+  /// layers begin. The arrays must outlive this object.
+  void continue_states(const kernels::DeltaRuns& runs) { runs_ = runs; }
 
   kernels::KvPlace place(int64_t layer) const override {
     return {table_rows_, positions_, block_tables_, pool_.layer(model_.index_in_kind(layer))};
   }
   kernels::DeltaRuns runs(int64_t layer) override {
-    const int64_t before = model_.index_in_kind(layer) * model_.delta.state_floats();
-    for (size_t i = 0; i < states_.size(); ++i) of_layer_[i] = states_[i] + before;
-    return {i32(runs_.data(), {int64_t(runs_.size())}), of_layer_.data()};
+    return {runs_.cu_rows, runs_.states, model_.index_in_kind(layer) * model_.delta.state_floats()};
   }
   void attend(const Stream& stream, int64_t layer, const TensorView& q, const TensorView&, const TensorView&,
               const TensorView& sinks, const TensorView& out, const TensorView&) override {
@@ -73,8 +65,7 @@ class PagedAttention final : public model::AttentionSource {
   float scale_;
   TensorView table_rows_, positions_, block_tables_;
   SharedRows shared_;
-  std::vector<int32_t> runs_;
-  std::vector<float*> states_, of_layer_;
+  kernels::DeltaRuns runs_;
   kernels::PagedList lists_[2];  // for layers without a window, and with one
 };
 

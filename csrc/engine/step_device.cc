@@ -43,7 +43,8 @@ void share_nothing(SharedArrays::Array<int32_t>& row, SharedArrays::Array<int32_
 }
 
 int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
-  return Arena::rounded(rows * 20 + sequences * table_width * 4 + 16 * 64 +
+  const int64_t pieces = rows * int64_t(sizeof(int32_t) + sizeof(float*)) + 3 * 64;
+  return Arena::rounded(rows * 20 + pieces + sequences * table_width * 4 + 16 * 64 +
                         samples * int64_t(16 + sizeof(kernels::SamplingParams) + sizeof(SampleKey)));
 }
 
@@ -93,7 +94,7 @@ std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::Weigh
   return weights_;
 }
 
-void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences) {
+void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces) {
   const int64_t bytes = row_bytes(rows, samples, sequences, table_width_);
   if (bytes > a.capacity) {
     a.memory = {};
@@ -107,6 +108,8 @@ void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t seque
   a.sample_rows = a.memory.take<int32_t>(samples);
   a.params = a.memory.take<kernels::SamplingParams>(samples);
   a.keys = a.memory.take<SampleKey>(samples);
+  a.piece_rows = a.memory.take<int32_t>(pieces + 1);
+  a.states = a.memory.take<float*>(pieces);
   a.whole = a.memory.used();
   a.tables = a.memory.take<int32_t>(sequences * table_width_);
   a.results = a.memory.used();
@@ -120,6 +123,10 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
   copy_in(rows_.sample_rows, a.sample_rows, 0);
   copy_in(rows_.params, a.params, {});
   copy_in(rows_.keys, a.keys, {});
+  copy_in(rows_.states, a.states, {});
+  std::copy(rows_.piece_rows.begin(), rows_.piece_rows.end(), a.piece_rows.host);
+  // a padding row is a piece of its own
+  for (int64_t i = int64_t(rows_.piece_rows.size()); i < a.piece_rows.size; ++i) a.piece_rows.host[i] = a.piece_rows.host[i - 1] + 1;
   std::fill_n(a.sequences.host, a.sequences.size, -1);  // marks all rows as padding; real rows overwrite it
   slots_.assign(size_t(block_tables.dim(0)), -1);
   const int64_t pages = pages_in_use(rows_, pool_.page_tokens());
@@ -145,6 +152,7 @@ void DeviceStep::compute(const Arrays& a) {
   const TensorView tables = i32(a.tables.device, {a.tables.size / table_width_, table_width_});
   PagedAttention attention(pool_, model_, a.sequences.view(), a.positions.view(), tables,
                            {a.prefix_row.view(), a.prefix_tokens.view()});
+  attention.continue_states({a.piece_rows.view(), a.states.device});
   scratch_.release(0);
   const TensorView hidden = scratch_.take_view(type, {rows, width});
   const TensorView gathered = scratch_.take_view(type, {kDeviceSampleRows, width});
@@ -174,8 +182,8 @@ const std::vector<Sample>& DeviceStep::run(const std::vector<Piece>& pieces, con
   const bool decode = std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.sequence != nullptr; });
   const int32_t bucket = decode ? decode_bucket(rows, config_.max_running) : 0;
   Arrays& arrays = decode ? decode_[bucket] : mixed_;
-  if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)));
-  else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket);
+  if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)), int64_t(pieces.size()));
+  else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket, bucket);
   fill(arrays, block_tables);
   // The first step of a bucket runs directly, which loads its kernels; the second step is recorded.
   const auto graph = graphs_.find(bucket);

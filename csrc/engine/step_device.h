@@ -47,8 +47,11 @@ class DeviceStep {
     SharedArrays::Array<SampleKey> keys;
     SharedArrays::Array<int32_t> tables, tokens;
     SharedArrays::Array<float> logprobs, entropies;
+    SharedArrays::Array<int32_t> piece_rows;  // [pieces + 1]
+    SharedArrays::Array<float*> states;       // [pieces] recurrent states; null for padding
   };
-  void lay_out(Arrays& arrays, int64_t rows, int64_t samples, int64_t sequences);
+  /// pieces: at most one for each row.
+  void lay_out(Arrays& arrays, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces);
   void fill(Arrays& arrays, const TensorView& block_tables);
   void compute(const Arrays& arrays);
 

@@ -23,7 +23,7 @@ void StepRows::lay_out(const std::vector<Piece>& pieces, uint64_t run_seed) {
       table_rows.push_back(piece.table_row);
     }
     piece_rows.push_back(int32_t(ids.size()));
-    states.push_back(piece.sequence ? piece.sequence->recurrent.data() : piece.group->recurrent.data());
+    states.push_back(piece.sequence ? piece.sequence->recurrent.data : piece.group->recurrent.data);
     if (piece.sequence) {
       add_sample(*piece.sequence, run_seed);
     } else if (piece.samples > 0) {

@@ -199,20 +199,26 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
 
 void check_for_gpu(const ModelConfig& c) {
   const std::pair<const char*, int64_t> sizes[] = {
-      {"hidden_size", c.width}, {"intermediate_size", c.widest_mlp()}, {"head_dim", c.head_dim}, {"moe_intermediate_size", c.experts.width}};
+      {"hidden_size", c.width}, {"intermediate_size", c.widest_mlp()}, {"head_dim", c.head_dim}, {"moe_intermediate_size", c.experts.width},
+      {"the number of values of linear attention (linear_num_value_heads linear_value_head_dim)", c.delta.values()},
+      {"the number of columns of linear attention's projections", c.is_hybrid() ? c.delta.inputs() : 0}};
   for (const auto& [field, size] : sizes) {
     if (size % 8 == 0) continue;
     fail(Code::kUnsupported, "%s is %lld; on a GPU it must be a multiple of 8 (rows of 16 bytes).", field, (long long)size);
   }
   const std::pair<const char*, bool> parts[] = {
       {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of gated DeltaNet, Mamba-2 or short convolution", c.is_hybrid()}, {"attention with an output gate", c.gated_attention},
+      {"layers of Mamba-2", c.delta.mamba},
       {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
-      {"shared experts with a gate", c.experts.shared_gate},
       {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
       {"more than 32 groups of experts", c.experts.groups > kernels::kMostCudaExpertGroups}};
   for (const auto& [part, has] : parts) {
     if (has) fail(Code::kUnsupported, "%s has %s, which only the CPU's kernels have; choose device \"cpu\".", c.arch.c_str(), part);
+  }
+  const int64_t state = c.delta.is_convolution() ? 0 : std::max(c.delta.key_dim, c.delta.value_dim);
+  if (state > kernels::kMostCudaDeltaDim || c.delta.taps > kernels::kMostTaps) {
+    fail(Code::kUnsupported, "linear_key_head_dim is %lld, linear_value_head_dim %lld, and a convolution has %lld taps; the GPU kernels of gated DeltaNet take at most %lld, %lld and %lld.",
+         (long long)c.delta.key_dim, (long long)c.delta.value_dim, (long long)c.delta.taps, (long long)kernels::kMostCudaDeltaDim, (long long)kernels::kMostCudaDeltaDim, (long long)kernels::kMostTaps);
   }
   if (c.head_dim > 256) {
     fail(Code::kUnsupported, "head_dim is %lld; the GPU attention takes at most 256.", (long long)c.head_dim);

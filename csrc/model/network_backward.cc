@@ -3,6 +3,7 @@
 
 #include "kernels/attention.h"
 #include "kernels/axpby.h"
+#include "kernels/cast.h"
 #include "kernels/embedding.h"
 #include "kernels/gather.h"
 #include "kernels/head_gate.h"
@@ -140,12 +141,19 @@ struct Backward : HalfBackward {
     kernels::linear(stream, {.x = gate_up, .w = wt.gate_up, .bias = {}, .y = dentering(), .accumulate = accumulate, .scratch = &ops});
     if (!gate.empty()) shared_gate_gradient(wt, gate, x);
   }
-  void shared_gate_gradient(const TransposedLayer& wt, const TensorView& dgate, const TensorView& x) const {
+  void shared_gate_gradient(const TransposedLayer& wt, const TensorView& gate, const TensorView& x) const {
+    const int64_t mark = ops.mark();
+    TensorView dgate = gate;
+    if (x.dtype != gate.dtype) {
+      dgate = ops.take_view(x.dtype, {gate.dim(0), 1});
+      kernels::cast(stream, {.from = gate, .to = dgate});
+    }
     for_blocks([&](const RowRange& range, const LayerBlock& block) {
       if (block.layer.shared_gate.empty()) return;
       kernels::linear_grad_weight(stream, {.dy = rows_of(dgate, range), .x = rows_of(x, range), .dw = block.layer.shared_gate, .dbias = {}});
     });
     kernels::linear(stream, {.x = dgate, .w = wt.experts.shared_gate, .bias = {}, .y = dentering(), .accumulate = true, .scratch = &ops});
+    ops.release(mark);
   }
   std::vector<ExpertGradients> expert_gradients() const {
     std::vector<ExpertGradients> out;
@@ -318,6 +326,20 @@ std::vector<LayerBlock> layer_blocks(const ModelConfig& config, const std::vecto
 
 }  // namespace
 
+namespace {
+
+/// Scratch of the backward of gated DeltaNet, Mamba-2 or a short convolution.
+int64_t delta_gradient_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
+  return c.is_hybrid() && !c.delta.is_convolution() && !c.delta.mamba ? kernels::delta_rule_grad_scratch_bytes(stream, tokens, c.delta) : 0;
+}
+
+/// Of the gradient of a shared MLP's gate, rounded.
+int64_t gate_gradient_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
+  return c.experts.shared_gate && stream.is_cuda() ? Arena::view_bytes(activation_dtype(stream), tokens) : 0;
+}
+
+}  // namespace
+
 std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& grads) {
   return {{{{0, rows.ids.dim(0)}, {0, rows.outputs()}}, grads}};
 }
@@ -329,7 +351,7 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.made_width(l)));
   return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
-         std::max({layer_ops_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
+         std::max({layer_ops_bytes(stream, c, tokens) + gate_gradient_bytes(stream, c, tokens), delta_gradient_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.q_width()),

@@ -106,7 +106,7 @@ struct SliceBackward {
   /// The state before the tile that begins at a row of the run, of the chunk at hand.
   __device__ __forceinline__ float* step(int begin) const {
     constexpr int kSteps = int(kDeltaChunk / kDeltaStep);
-    return g.steps + ((int64_t(blockIdx.x) * kSteps + begin % int(kDeltaChunk) / kTileRows) * kMostWarps + warp()) * kDeltaWarpFloats;
+    return g.steps + ((int64_t(blockIdx.x) * kSteps + begin % int(kDeltaChunk) / kTileRows) * int(blockDim.x / 32) + warp()) * kDeltaWarpFloats;
   }
   __device__ void load(int begin, int count) {
     __syncthreads();

@@ -119,7 +119,8 @@ inline int64_t delta_mark_floats(int64_t rows, const DeltaSizes& s) {
   return rows / kDeltaChunk * s.value_heads * ceil_div(s.value_dim, kDeltaWarpColumns) * kDeltaWarpFloats;
 }
 inline int64_t delta_step_floats(int64_t rows, const DeltaSizes& s) {
-  return delta_grad_blocks(rows, s) * (kDeltaChunk / kDeltaStep) * (kDeltaBlockColumns / kDeltaWarpColumns) * kDeltaWarpFloats;
+  const int64_t warps = ceil_div(std::min(s.value_dim, kDeltaBlockColumns), kDeltaWarpColumns);
+  return delta_grad_blocks(rows, s) * (kDeltaChunk / kDeltaStep) * warps * kDeltaWarpFloats;
 }
 
 inline int64_t delta_rule_scratch_bytes(int64_t rows, const DeltaSizes& s) {

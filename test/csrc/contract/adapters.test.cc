@@ -269,6 +269,7 @@ TEST(engine_equals_trainer_after_steps_of_adapters) {
 TEST(engine_equals_trainer_after_steps_of_adapters_on_a_gpu) {
   NEEDS_DEVICE;
   compare_engine(test::architecture_config("phi3"), adapted(8, 16.0f), DType::kBF16, test::kCuda), compare_engine(test::architecture_config("qwen3_moe"), adapted(8, 16.0f, {"q_proj", "k_proj", "v_proj", "o_proj"}), DType::kBF16, test::kCuda);
+  compare_engine(test::gpu_hybrid_config(), adapted(8, 16.0f), DType::kBF16, test::kCuda);
 }
 
 TEST(a_step_of_adapters_is_the_same_on_any_number_of_threads_and_leaves_the_base) {

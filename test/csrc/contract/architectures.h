@@ -54,6 +54,14 @@ inline model::ModelConfig hybrid_config(bool attention_last = true) {
   return model::parse_hf_config(Json::parse(text, "hybrid"), "hybrid");
 }
 
+/// hybrid_config() with sizes that GPU kernels accept.
+inline model::ModelConfig gpu_hybrid_config(bool attention_last = true) {
+  model::ModelConfig c = hybrid_config(attention_last);
+  c.head_dim = 16, c.mlp_width = 56;
+  c.delta.key_dim = 12, c.delta.value_dim = 20;
+  return c;
+}
+
 /// A model with layers of short convolution and of attention.
 inline model::ModelConfig convolution_config() {
   const char* const text = R"({"model_type": "lfm2", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -88,6 +96,22 @@ inline model::ModelConfig hybrid_mixture_config(bool by_head = false) {
   c.delta_by_head = by_head;
   c.experts.count = 5, c.experts.chosen = 2, c.experts.width = 12, c.experts.shared_width = 14;
   c.experts.normalized = c.experts.shared_gate = true;
+  return c;
+}
+
+/// hybrid_mixture_config() with sizes that GPU kernels accept.
+inline model::ModelConfig gpu_hybrid_mixture_config(bool by_head = false) {
+  model::ModelConfig c = gpu_hybrid_config();
+  const model::ModelConfig mixture = hybrid_mixture_config(by_head);
+  c.arch = mixture.arch, c.delta_by_head = by_head, c.experts = mixture.experts;
+  c.experts.width = 24, c.experts.shared_width = 16;
+  return c;
+}
+
+/// convolution_config() with sizes that GPU kernels accept.
+inline model::ModelConfig gpu_convolution_config() {
+  model::ModelConfig c = convolution_config();
+  c.head_dim = 16, c.mlp_width = 56;
   return c;
 }
 

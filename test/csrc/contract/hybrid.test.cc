@@ -206,8 +206,10 @@ TEST(steps_take_the_memory_that_they_are_said_to_take) {
 }
 
 TEST(a_hybrid_is_refused_for_what_it_has_no_kernels_for) {
+  model::ModelConfig wide = gpu_hybrid_config();
+  wide.delta.key_dim = 136;
+  for (const model::ModelConfig& model : {mamba_config(), wide}) EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
   for (const model::ModelConfig& model : {hybrid_config(), mamba_config()}) {
-    EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
     trainer::TrainerConfig sharded;
     sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
     EXPECT_THROWS(trainer::Trainer(model, sharded, nullptr), Code::kUnsupported);

@@ -156,23 +156,23 @@ TEST(every_attempt_begins_with_the_state_of_its_prompt_and_keeps_its_own_without
   r.prompt.assign(20, 1), r.count = 3, r.max_tokens = 100;
   Group g(std::move(r), 0, 16);
   residency.begin_prompt(g);
-  EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
-  g.recurrent = {1, 2, 3};
+  EXPECT_TRUE((g.recurrent.host == std::vector<float>{0, 0, 0}));
+  g.recurrent.data[0] = 1;
   residency.abandon_prompt(g);  // drops what was computed
   residency.begin_prompt(g);
-  EXPECT_TRUE((g.recurrent == std::vector<float>{0, 0, 0}));
-  g.recurrent = {4, 5, 6};
+  EXPECT_TRUE((g.recurrent.host == std::vector<float>{0, 0, 0}));
+  for (int i = 0; i < 3; ++i) g.recurrent.data[i] = float(4 + i);
   residency.end_prompt(g);
   for (Sequence& s : g.members) s.group = &g, s.state = Sequence::State::kParked, s.accept(1, {});
   residency.resume(g.members[0]);
-  g.members[0].recurrent[1] = 50;
+  g.members[0].recurrent.data[1] = 50;
   residency.swap_out(g.members[0]);
   residency.resume(g.members[1]);
   residency.discard(g.members[2]);  // this attempt ends before it was ever resumed
   EXPECT_TRUE(g.recurrent.empty());
   residency.resume(g.members[0]);
-  EXPECT_TRUE((g.members[0].recurrent == std::vector<float>{4, 50, 6}));
-  EXPECT_TRUE((g.members[1].recurrent == std::vector<float>{4, 5, 6}));
+  EXPECT_TRUE((g.members[0].recurrent.host == std::vector<float>{4, 50, 6}));
+  EXPECT_TRUE((g.members[1].recurrent.host == std::vector<float>{4, 5, 6}));
   residency.discard(g.members[1]);
   EXPECT_TRUE(g.members[1].recurrent.empty());
 }
