@@ -7,6 +7,16 @@
 
 namespace hone::engine {
 
+namespace {
+
+/// A sequence starts with a copy of its prompt's state; the last one to start takes the state itself.
+void begin_state(RecurrentStates& states, Sequence& s) {
+  if (s.group->unstarted == 1) states.move(s.group->recurrent, s.recurrent);
+  else states.copy(s.group->recurrent, s.recurrent);
+}
+
+}  // namespace
+
 Residency::Residency(PagePool& pool, int32_t max_running, int32_t max_context, int64_t state_floats, const Stream& stream)
     : pool_(pool), states_(state_floats, 2 * max_running, stream), tables_(2 * max_running, pool.pages_for(max_context)), swap_(pool) {}
 
@@ -20,8 +30,7 @@ void Residency::begin_prompt(Group& group) {
 }
 
 void Residency::end_prompt(Group& group) {
-  tables_.close(group.table_row);
-  states_.rest(group.recurrent);
+  tables_.close(group.table_row), states_.rest(group.recurrent);
   group.prompt = Group::Prompt::kResident;
 }
 
@@ -69,18 +78,12 @@ void Residency::resume(Sequence& s) {
         pool_.copy(partial, s.pages.back());
       }
     }
-    if (!s.started) begin_state(s), --group.unstarted;
+    if (!s.started) begin_state(states_, s), --group.unstarted;
     s.started = true;
   }
-  states_.resume(s.recurrent);
-  s.table_row = tables_.open(s.pages);
+  s.table_row = tables_.open(s.pages), states_.resume(s.recurrent);
   s.state = Sequence::State::kRunning;
   if (must_grow(s)) grow(s);
-}
-
-void Residency::begin_state(Sequence& s) {
-  if (s.group->unstarted == 1) states_.move(s.group->recurrent, s.recurrent);
-  else states_.copy(s.group->recurrent, s.recurrent);
 }
 
 bool Residency::must_grow(const Sequence& s) const {
@@ -93,8 +96,7 @@ void Residency::grow(Sequence& s) {
 }
 
 void Residency::park(Sequence& s) {
-  tables_.close(s.table_row);
-  states_.rest(s.recurrent);
+  tables_.close(s.table_row), states_.rest(s.recurrent);
   s.state = Sequence::State::kParked;
 }
 
@@ -120,8 +122,7 @@ void Residency::discard(Sequence& s) {
   tables_.close(s.table_row);
   for (const int32_t page : s.pages) pool_.release(page);
   s.pages.clear();
-  s.saved = {};
-  states_.discard(s.recurrent);
+  s.saved = {}, states_.discard(s.recurrent);
   Group& group = *s.group;
   if (s.started) return;
   s.started = true;
@@ -135,8 +136,7 @@ void Residency::discard(Sequence& s) {
 void Residency::discard_prompt(Group& group) {
   tables_.close(group.table_row);
   for (const int32_t page : group.prompt_pages) pool_.release(page);
-  group.prompt_pages.clear();
-  states_.discard(group.recurrent);
+  group.prompt_pages.clear(), states_.discard(group.recurrent);
 }
 
 }  // namespace hone::engine

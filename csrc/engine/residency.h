@@ -50,14 +50,10 @@ class Residency {
   TensorView block_tables() const { return tables_.view(); }  // [2 max_running, M] i32
   /// Wall time spent copying pages to and from host memory.
   double swap_seconds() const { return swap_.seconds(); }
-  /// How often a recurrent state was saved for want of a slot.
-  int64_t state_saves() const { return states_.saves(); }
 
  private:
   int32_t restore_need(const Group& group) const;
   void restore_prompt(Group& group);
-  /// A sequence starts with a copy of its prompt's state; the last one to start takes the state itself.
-  void begin_state(Sequence& sequence);
 
   PagePool& pool_;
   RecurrentStates states_;

@@ -56,6 +56,14 @@ int64_t scratch_bytes(const model::ModelConfig& model, int64_t rows) {
                   kernels::lm_head_scratch_bytes(Stream{}, kHostSampleRows, model.width, model.vocabulary));
 }
 
+/// First rows of pieces, and the row after the last piece, counted from the first piece's first row.
+std::vector<int32_t> piece_starts(const StepRows& rows, int32_t first, int32_t count) {
+  const auto from = rows.piece_rows.begin() + first;
+  std::vector<int32_t> out(from, from + count + 1);
+  for (int32_t& row : out) row -= *from;
+  return out;
+}
+
 /// The largest number of rows of a step.
 int64_t step_rows(const EngineConfig& config) { return std::max(config.step_tokens, config.max_running + 1); }
 
@@ -153,9 +161,8 @@ void StepRunner::run_chunk(const Stream& stream, const Chunk& chunk, Arena& scra
   const TensorView ids = i32(rows_.ids.data() + chunk.first_row, {rows});
   const TensorView positions = i32(rows_.positions.data() + chunk.first_row, {rows});
   PagedAttention attention(pool_, model_, i32(rows_.table_rows.data() + chunk.first_row, {rows}), positions, block_tables_);
-  std::vector<int32_t> starts(size_t(chunk.pieces) + 1);
-  for (size_t i = 0; i < starts.size(); ++i) starts[i] = rows_.piece_rows[size_t(chunk.first_piece) + i] - chunk.first_row;
-  if (model_.is_hybrid()) attention.continue_states({i32(starts.data(), {chunk.pieces + 1}), rows_.states.data() + chunk.first_piece});
+  const std::vector<int32_t> starts = piece_starts(rows_, chunk.first_piece, chunk.pieces);
+  attention.continue_states({i32(starts.data(), {chunk.pieces + 1}), rows_.states.data() + chunk.first_piece});
   scratch.release(0);
   const TensorView hidden = scratch.take_view(DType::kF32, {rows, width});
   float* gathered = scratch.take_array<float>(kHostSampleRows * width);

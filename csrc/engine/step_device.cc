@@ -42,6 +42,13 @@ void share_nothing(SharedArrays::Array<int32_t>& row, SharedArrays::Array<int32_
   for (int64_t r = first; r < row.size; ++r) row.host[r] = int32_t(r), tokens.host[r] = 0;
 }
 
+/// Padding rows are pieces of their own, without states.
+void copy_pieces(const StepRows& rows, const StepArrays& a) {
+  copy_in(rows.states, a.states, {});
+  std::copy(rows.piece_rows.begin(), rows.piece_rows.end(), a.piece_rows.host);
+  for (auto i = int64_t(rows.piece_rows.size()); i < a.piece_rows.size; ++i) a.piece_rows.host[i] = a.piece_rows.host[i - 1] + 1;
+}
+
 int64_t row_bytes(int64_t rows, int64_t samples, int64_t sequences, int64_t table_width) {
   const int64_t pieces = rows * int64_t(sizeof(int32_t) + sizeof(float*)) + 3 * 64;
   return Arena::rounded(rows * 20 + pieces + sequences * table_width * 4 + 16 * 64 +
@@ -94,7 +101,7 @@ std::shared_ptr<const model::WeightSnapshot> DeviceStep::take(const model::Weigh
   return weights_;
 }
 
-void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces) {
+void DeviceStep::lay_out(StepArrays& a, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces) {
   const int64_t bytes = row_bytes(rows, samples, sequences, table_width_);
   if (bytes > a.capacity) {
     a.memory = {};
@@ -117,16 +124,13 @@ void DeviceStep::lay_out(Arrays& a, int64_t rows, int64_t samples, int64_t seque
   for (auto* array : {&a.logprobs, &a.entropies}) *array = a.memory.take<float>(samples);
 }
 
-void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
+void DeviceStep::fill(StepArrays& a, const TensorView& block_tables) {
   copy_in(rows_.ids, a.ids, 0);
   copy_in(rows_.positions, a.positions, 0);
   copy_in(rows_.sample_rows, a.sample_rows, 0);
   copy_in(rows_.params, a.params, {});
   copy_in(rows_.keys, a.keys, {});
-  copy_in(rows_.states, a.states, {});
-  std::copy(rows_.piece_rows.begin(), rows_.piece_rows.end(), a.piece_rows.host);
-  // a padding row is a piece of its own
-  for (int64_t i = int64_t(rows_.piece_rows.size()); i < a.piece_rows.size; ++i) a.piece_rows.host[i] = a.piece_rows.host[i - 1] + 1;
+  copy_pieces(rows_, a);
   std::fill_n(a.sequences.host, a.sequences.size, -1);  // marks all rows as padding; real rows overwrite it
   slots_.assign(size_t(block_tables.dim(0)), -1);
   const int64_t pages = pages_in_use(rows_, pool_.page_tokens());
@@ -146,7 +150,7 @@ void DeviceStep::fill(Arrays& a, const TensorView& block_tables) {
   copy_rows(stream_, corner(a.tables.host, used, pages, table_width_), corner(a.tables.device, used, pages, table_width_));
 }
 
-void DeviceStep::compute(const Arrays& a) {
+void DeviceStep::compute(const StepArrays& a) {
   const int64_t rows = a.ids.size, width = model_.width;
   const DType type = activation_dtype(stream_);
   const TensorView tables = i32(a.tables.device, {a.tables.size / table_width_, table_width_});
@@ -181,7 +185,7 @@ const std::vector<Sample>& DeviceStep::run(const std::vector<Piece>& pieces, con
   const auto rows = int32_t(rows_.ids.size()), samples = int32_t(rows_.samples.size());
   const bool decode = std::all_of(pieces.begin(), pieces.end(), [](const Piece& p) { return p.sequence != nullptr; });
   const int32_t bucket = decode ? decode_bucket(rows, config_.max_running) : 0;
-  Arrays& arrays = decode ? decode_[bucket] : mixed_;
+  StepArrays& arrays = decode ? decode_[bucket] : mixed_;
   if (!decode) lay_out(arrays, rows, samples, std::min<int64_t>(rows, block_tables.dim(0)), int64_t(pieces.size()));
   else if (arrays.capacity == 0) lay_out(arrays, bucket, bucket, bucket, bucket);
   fill(arrays, block_tables);

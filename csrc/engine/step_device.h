@@ -24,6 +24,20 @@ int32_t decode_bucket(int32_t count, int32_t most);
 int64_t device_step_bytes(const Stream& stream, const model::ModelConfig& model, const EngineConfig& config);
 int64_t device_row_bytes(const EngineConfig& config);
 
+/// A step's arrays in host and device memory. Bytes [0, whole) are uploaded, then the used part of
+/// `tables`; bytes from `results` on are downloaded.
+struct StepArrays {
+  SharedArrays memory;
+  int64_t capacity = 0, whole = 0, results = 0;
+  SharedArrays::Array<int32_t> ids, positions, sequences, prefix_row, prefix_tokens, sample_rows;
+  SharedArrays::Array<kernels::SamplingParams> params;
+  SharedArrays::Array<SampleKey> keys;
+  SharedArrays::Array<int32_t> tables, tokens;
+  SharedArrays::Array<float> logprobs, entropies;
+  SharedArrays::Array<int32_t> piece_rows;  // [pieces + 1]
+  SharedArrays::Array<float*> states;       // [pieces] recurrent states; null for padding
+};
+
 /// Owns a copy of the weights that is overwritten in place, so that addresses never change and recorded steps
 /// stay valid.
 class DeviceStep {
@@ -37,23 +51,10 @@ class DeviceStep {
   const std::vector<Sample>& run(const std::vector<Piece>& pieces, const TensorView& block_tables);
 
  private:
-  /// A step's arrays in host and device memory. Bytes [0, whole) are uploaded, then the used part of
-  /// `tables`; bytes from `results` on are downloaded.
-  struct Arrays {
-    SharedArrays memory;
-    int64_t capacity = 0, whole = 0, results = 0;
-    SharedArrays::Array<int32_t> ids, positions, sequences, prefix_row, prefix_tokens, sample_rows;
-    SharedArrays::Array<kernels::SamplingParams> params;
-    SharedArrays::Array<SampleKey> keys;
-    SharedArrays::Array<int32_t> tables, tokens;
-    SharedArrays::Array<float> logprobs, entropies;
-    SharedArrays::Array<int32_t> piece_rows;  // [pieces + 1]
-    SharedArrays::Array<float*> states;       // [pieces] recurrent states; null for padding
-  };
   /// pieces: at most one for each row.
-  void lay_out(Arrays& arrays, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces);
-  void fill(Arrays& arrays, const TensorView& block_tables);
-  void compute(const Arrays& arrays);
+  void lay_out(StepArrays& arrays, int64_t rows, int64_t samples, int64_t sequences, int64_t pieces);
+  void fill(StepArrays& arrays, const TensorView& block_tables);
+  void compute(const StepArrays& arrays);
 
   model::ModelConfig model_;
   EngineConfig config_;
@@ -63,8 +64,8 @@ class DeviceStep {
   int64_t table_width_;
   Arena scratch_;
   StepRows rows_;
-  Arrays mixed_;                            // for steps with prompt chunks
-  std::map<int32_t, Arrays> decode_;        // by bucket, for steps without prompt chunks; laid out once
+  StepArrays mixed_;                            // for steps with prompt chunks
+  std::map<int32_t, StepArrays> decode_;        // by bucket, for steps without prompt chunks; laid out once
   std::map<int32_t, Graph> graphs_;
   std::vector<int32_t> slots_;              // row of `tables` for each row of the block tables; -1: none yet
 };

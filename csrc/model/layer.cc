@@ -279,6 +279,13 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   return std::max(most, mixing);
 }
 
+int64_t layer_gradient_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
+  const bool rounds = c.experts.shared_gate && stream.is_cuda();  // the gradient of the shared MLP's gate
+  const int64_t ops = layer_ops_bytes(stream, c, rows) + (rounds ? Arena::view_bytes(activation_dtype(stream), rows) : 0);
+  if (c.delta.is_convolution() || c.delta.mamba) return ops;
+  return std::max(ops, kernels::delta_rule_grad_scratch_bytes(stream, rows, c.delta));
+}
+
 void check_positions(const TensorView& positions, int64_t most) {
   const int32_t* at = positions.as<int32_t>();
   for (int64_t r = 0; r < positions.dim(0); ++r) {

@@ -61,9 +61,11 @@ void restore_heads(const Stream& stream, const ModelConfig& config, const Packed
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
-/// The most scratch that any op of a layer, or its gradient, takes from the arena for this number of rows,
-/// except the gradients of attention and of norms.
+/// The most scratch that any op of a layer takes from the arena for this number of rows; gradients but those of attention, norms
+/// and gated DeltaNet take no more.
 int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
+/// layer_ops_bytes with what gradients alone take.
+int64_t layer_gradient_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);
 /// The part of layer_ops_bytes that gated attention holds while other ops run: heads and gates after they are
 /// split.
 int64_t gated_heads_bytes(const Stream& stream, const ModelConfig& config, int64_t rows);

@@ -326,20 +326,6 @@ std::vector<LayerBlock> layer_blocks(const ModelConfig& config, const std::vecto
 
 }  // namespace
 
-namespace {
-
-/// Scratch of the backward of gated DeltaNet, Mamba-2 or a short convolution.
-int64_t delta_gradient_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
-  return c.is_hybrid() && !c.delta.is_convolution() && !c.delta.mamba ? kernels::delta_rule_grad_scratch_bytes(stream, tokens, c.delta) : 0;
-}
-
-/// Of the gradient of a shared MLP's gate, rounded.
-int64_t gate_gradient_bytes(const Stream& stream, const ModelConfig& c, int64_t tokens) {
-  return c.experts.shared_gate && stream.is_cuda() ? Arena::view_bytes(activation_dtype(stream), tokens) : 0;
-}
-
-}  // namespace
-
 std::vector<BlockGradients> one_block(const PackedRows& rows, const Gradients& grads) {
   return {{{{0, rows.ids.dim(0)}, {0, rows.outputs()}}, grads}};
 }
@@ -351,7 +337,7 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.made_width(l)));
   return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
-         std::max({layer_ops_bytes(stream, c, tokens) + gate_gradient_bytes(stream, c, tokens), delta_gradient_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
+         std::max({layer_gradient_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.width),
                    kernels::rms_norm_grad_scratch_bytes(stream, tokens, c.q_width()),

@@ -24,6 +24,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cpu/rows.inc": "likewise",
   "csrc/kernels/cpu/rows_block.h": "likewise",
   "csrc/kernels/cuda/rows.h": "likewise, each under test/csrc/kernels/cuda",
+  "csrc/kernels/cuda/convolution.cuh":
+    "the whole of short_conv.cu is one use of it, which short_conv.test.cc tests",
+  "csrc/kernels/cuda/moves.cuh":
+    "one copy an element; head_gate.test.cc and delta_rule.test.cc move columns by it",
   "csrc/kernels/cuda/operand_sm90.cuh": "descriptors; tma.test.cu multiplies its tiles by them",
   "csrc/kernels/cuda/wgmma.cuh": "one instruction a function; tma.test.cu multiplies a tile with all of them",
   "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",

@@ -58,3 +58,26 @@ test("a hybrid's layers of gated DeltaNet have no keys and values, and its matri
   expect(networkOf(JSON.stringify(listed)).attentionLayers).toBe(2);
   expect(networkOf(JSON.stringify(tinyConfig({}))).attentionLayers).toBe(2);
 });
+
+test("the plan of a hybrid on a GPU counts a state of each running sequence and prompt, and the backward's", () => {
+  const sizes = { model_type: "qwen3_5_text", num_hidden_layers: 8, head_dim: 64, tie_word_embeddings: true };
+  const linear = {
+    linear_num_key_heads: 2,
+    linear_num_value_heads: 4,
+    linear_key_head_dim: 128,
+    linear_value_head_dim: 128,
+  };
+  const config = { ...tinyConfig(sizes), ...linear };
+  const recipe = smallRecipe();
+  const planned = (device: "cpu" | "cuda", maxRunning: number, shape = config) =>
+    sizesOf({ ...recipe, engine: { ...recipe.engine, maxRunning } }, JSON.stringify(shape), device, 1);
+  // three rows of the convolution's 1024 channels and four matrices of 128 x 128, in f32, for six layers
+  const state = 6 * (3 * 1024 + 4 * 128 * 128) * 4;
+  const more = planned("cuda", 512).engineScratch - planned("cuda", 256).engineScratch;
+  expect(more).toBeGreaterThanOrEqual(2 * 256 * state);
+  expect(more).toBeLessThan(2.1 * 256 * state);
+  // a state every 64 tokens and, at most, one every eight for 264 blocks at work
+  const tokens = recipe.training.packedTokens;
+  expect(planned("cuda", 8).trainingScratch).toBeGreaterThan(Math.floor(tokens / 64) * 4 * 128 * 128 * 4);
+  expect(() => planned("cuda", 8, { ...config, linear_key_head_dim: 136 })).toThrow("take at most 128");
+});

@@ -1,6 +1,7 @@
 // Gates of heads and of rows on a device, compared with the CPU ops on the same values.
 #include "kernels/head_gate.h"
 
+#include <array>
 #include <cmath>
 
 #include "each_way.h"
