@@ -18,8 +18,16 @@ using namespace hone::test;
 
 namespace {
 
+/// With the width of Qwen3.5's heads, of which a quarter is rotated.
+model::ModelConfig wide_heads() {
+  model::ModelConfig c = gpu_hybrid_config();
+  c.head_dim = 256, c.rope.partial = 0.25;
+  return c;
+}
+
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"DeltaNet", gpu_hybrid_config()},
+          {"DeltaNet, heads of 256", wide_heads()},
           {"DeltaNet before and after attention", gpu_hybrid_config(false)},
           {"DeltaNet and experts", gpu_hybrid_mixture_config()},
           {"DeltaNet and experts, columns by head", gpu_hybrid_mixture_config(true)},
@@ -44,13 +52,9 @@ TEST(engine_equals_trainer_for_every_hybrid_at_every_split_with_and_without_grap
 
 TEST(engine_equals_trainer_after_preemption) {
   NEEDS_DEVICE;
-  int64_t preemptions = 0;
-  for (const bool attention_last : {true, false}) {
-    Case c = on_gpu("preemption", engine_config(8, 32, 8));
-    c.model = gpu_hybrid_config(attention_last), c.requests = 4, c.least_tokens = 25, c.most_tokens = 30;
-    preemptions += expect_equal(c);
-  }
-  EXPECT_TRUE(preemptions > 0);
+  Case c = on_gpu("preemption", engine_config(8, 32, 8));
+  c.model = gpu_hybrid_config(false), c.requests = 3, c.least_tokens = 25, c.most_tokens = 28;
+  EXPECT_TRUE(expect_equal(c) > 0);
 }
 
 namespace {
@@ -78,8 +82,8 @@ TEST(attempts_that_share_a_prompt_begin_with_its_state) {
   engine::Engine engine(model, on_device(3, 20, 7), nullptr);  // fewer slots than attempts, and few pages
   engine.set_weights(weights);
   std::vector<engine::Request> requests;
-  for (uint64_t id = 0; id < 3; ++id) {
-    requests.push_back(random_request(model, id, 20, 8));
+  for (uint64_t id = 0; id < 2; ++id) {
+    requests.push_back(random_request(model, id, 20, 6));
     requests.back().count = 4;
     engine.submit(requests.back());
   }
@@ -182,7 +186,7 @@ TEST(steps_take_the_device_memory_that_they_are_said_to_take) {
   bool recompute = false;
   for (const auto& [name, model] : hybrids()) {
     for (const int32_t longest : {7, 66}) {  // the longer sequence has a state every 64 rows
-      if (longest > 7 && model.mixes()) continue;
+      if (longest > 7 && name != "DeltaNet") continue;
       recompute = !recompute;
       const int32_t all = longest + 5;
       TrainerConfig config;
