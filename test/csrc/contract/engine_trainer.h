@@ -35,10 +35,12 @@ inline engine::EngineConfig engine_config(int32_t running, int32_t step_tokens, 
   return c;
 }
 
-/// A case on a GPU, with few and short requests, since in the host shim a token takes milliseconds.
+/// A case on a GPU, with few and short requests, since in the host shim a token takes milliseconds; and in little memory, all of
+/// which the shim copies for every kernel that may begin early.
 inline Case on_gpu(const char* name, engine::EngineConfig engine) {
-  engine.max_context = 64;
+  engine.max_context = 64, engine.pages = std::min(engine.pages, 48);
   Case c;
+  c.packed_tokens = 64;
   c.name = name, c.model = small_gpu_decoder(), c.engine = engine, c.device = Stream::Backend::kCuda;
   c.longest_prompt = 20, c.most_tokens = 6, c.requests = 3;
   return c;

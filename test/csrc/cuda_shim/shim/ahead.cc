@@ -17,6 +17,17 @@ constexpr size_t kPiece = 256;  // bytes that are compared at a time
 
 std::atomic<bool> ahead{std::getenv("HONE_SHIM_AHEAD") != nullptr};
 
+/// Buffers of earlier copies: fresh memory for every kernel would cost more than the copies.
+std::vector<std::vector<unsigned char>> spares;
+
+std::vector<unsigned char> spare_buffer(size_t bytes) {
+  const auto found = std::find_if(spares.begin(), spares.end(), [&](const auto& buffer) { return buffer.size() == bytes; });
+  if (found == spares.end()) return std::vector<unsigned char>(bytes);
+  std::vector<unsigned char> buffer = std::move(*found);
+  spares.erase(found);
+  return buffer;
+}
+
 }  // namespace
 
 void run_ahead(bool on) {
@@ -32,7 +43,10 @@ void forget_changes() {
 std::vector<Change> global_memory() {
   std::vector<Change> all;
   if (!ahead || capability() < 9) return all;
-  for (const auto& [at, bytes] : live_memory()) all.push_back({at, {at, at + bytes}});
+  for (const auto& [at, bytes] : live_memory()) {
+    Change& copy = all.emplace_back(Change{at, spare_buffer(bytes)});
+    std::memcpy(copy.others.data(), at, bytes);  // copying by iterators would call memmove, which ASan runs byte by byte
+  }
   return all;
 }
 
@@ -45,6 +59,8 @@ std::vector<Change> changes_since(std::vector<Change> before) {
       if (std::memcmp(was, piece.at + at, bytes)) changes.push_back({piece.at + at, {was, was + bytes}});
     }
   }
+  spares.clear();
+  for (Change& piece : before) spares.push_back(std::move(piece.others));
   return changes;
 }
 

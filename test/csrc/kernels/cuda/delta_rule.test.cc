@@ -3,7 +3,7 @@
 //
 // Faults put into the code, each detected: a gradient of q without the part of the row's own change; kept states of one run in
 // the place of another's; rows of a short run that stay in a tail taken from the wrong place; a state that is not stored; the
-// norm's gradient of k with q's factor; a gradient of z with the sigmoid in place of SiLU's slope.
+// norm's gradient of q without its factor Dk; a gradient of z without SiLU's slope.
 #include "kernels/delta_rule.h"
 
 #include <algorithm>
