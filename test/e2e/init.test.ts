@@ -52,6 +52,8 @@ const FEW = [
   "evaluation.problemsPerDomain=4",
 ];
 
+const PROMPTS_ALONE = ["--model", "model", "--data", "prompts.jsonl", "--reward", "rewards.py"];
+
 /** Runs init, then the commands that it suggests. */
 async function firstMinutes(file: string, flags: readonly string[], environment?: Record<string, string>) {
   rmSync(at(file), { force: true }); // an earlier try of this test may have left the file
@@ -87,14 +89,7 @@ native("rows with answers: the verifier that reads them, prompts in the model's 
 native(
   "rows with prompts alone and a Python reward, as YAML: the whole run learns, at a rate for weights that are drawn at random",
   async () => {
-    const { text } = await firstMinutes("digits.yaml", [
-      "--model",
-      "model",
-      "--data",
-      "prompts.jsonl",
-      "--reward",
-      "rewards.py",
-    ]);
+    const { text } = await firstMinutes("digits.yaml", PROMPTS_ALONE);
     expect(text).toContain('reward: { python: "rewards.py#digits" }');
     const short = [
       "--set",
@@ -117,14 +112,7 @@ native(
 );
 
 native("the same as JSON", async () => {
-  const { text } = await firstMinutes("again.json", [
-    "--model",
-    "model",
-    "--data",
-    "prompts.jsonl",
-    "--reward",
-    "rewards.py",
-  ]);
+  const { text } = await firstMinutes("again.json", PROMPTS_ALONE);
   expect(JSON.parse(text)).toMatchObject({
     $schema: expect.stringMatching(/recipe\.schema\.json$/),
     domains: { mine: { reward: { python: "rewards.py#digits" } } },

@@ -49,6 +49,15 @@ export function passedLimit(
   return rssBytes > memoryMb * MEBIBYTE ? "exhausted" : undefined;
 }
 
+/**
+ * Returns the milliseconds until the next look.
+ * @param given number of jobs that the process was given; it may not have recorded the last one yet
+ */
+export function untilNextLook(now: Progress, given: number): number {
+  const pause = now.phase === "idle" && now.job === given ? IDLE_LOOK_MS : LOOK_MS;
+  return Math.max(1, Math.min(now.leftMs, pause));
+}
+
 function watch({ memoryMb }: WatchdogData): void {
   const progress = new JobProgress(PROGRESS_FD);
   const standstills = new Standstills();
@@ -68,8 +77,7 @@ function watch({ memoryMb }: WatchdogData): void {
       progress.end(passed, now);
       die();
     }
-    const pause = now.phase === "idle" && now.job === given ? IDLE_LOOK_MS : LOOK_MS;
-    next = setTimeout(look, passed === undefined ? Math.max(1, Math.min(now.leftMs, pause)) : 1);
+    next = setTimeout(look, passed === undefined ? untilNextLook(now, given) : 1);
   };
   parentPort!.on("message", (job: number) => {
     given = job;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Progress } from "../../../lib/rewards/pool/verification-job.ts";
-import { passedLimit, Standstills } from "../../../lib/rewards/pool/verifier-watchdog.ts";
+import { passedLimit, Standstills, untilNextLook } from "../../../lib/rewards/pool/verifier-watchdog.ts";
 
 // verifier-process.test.ts shows that the watchdog ends its process, also when the parent is gone.
 
@@ -18,6 +18,17 @@ test.each<[string, Progress, number, "expired" | "exhausted" | undefined]>([
   ["idle, with more than its memory", idle, 101, "exhausted"],
 ])("a process %s", (_, now, mebibytes, verdict) => {
   expect(passedLimit(now, mebibytes * MEBIBYTE, 100)).toBe(verdict);
+});
+
+test.each<[string, Progress, number, number]>([
+  ["that has ended its last job", idle, 1, 1000],
+  ["that has been given a job and has not begun it", idle, 2, 20],
+  ["that has begun no job yet", { ...idle, job: 0 }, 1, 20],
+  ["at work", busy(500), 1, 20],
+  ["near its limit of time", busy(7), 1, 7],
+  ["at its limit of time", busy(0), 1, 1],
+])("a process %s is looked at again in time", (_, now, given, milliseconds) => {
+  expect(untilNextLook(now, given)).toBe(milliseconds);
 });
 
 test("time in which the process stood still is told of the phase it fell into, and of no later one", () => {
