@@ -42,6 +42,7 @@ test("a landing runs npm test with what is long; with HONE_CI_LONG everything", 
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then$/), // guards the build for arm64
     expect.stringMatching(/^# again \(test\/csrc\/passed\.json, .* with HONE_CI_LONG all of it happens\.$/),
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then native=changed; fi$/),
+    expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG.*; then unity=OFF; fi$/),
     expect.stringMatching(/HONE_CI_LONG.*; then return 0; fi$/), // guards the device programs, which need nvcc
     "asked=landing",
     expect.stringMatching(/^if \[\[ -n .*HONE_CI_LONG/),
