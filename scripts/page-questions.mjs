@@ -1,5 +1,5 @@
 // node scripts/page-questions.mjs <run> <other run> [--package <folder>] [--earlier]: measures in a browser
-// (/usr/bin/chromium) how many clicks and seconds (median of three) it takes until the page shows the answer to each of six
+// (/usr/bin/chromium-headless-shell) how many clicks and seconds (median of three) it takes until the page shows the answer to each of six
 // common questions. The seconds are those of the machine, from opening the address; the reader's time is not included.
 // --package: the page of another checkout; --earlier: the clicks that the page of c432c4e5 needed.
 import path from "node:path";
@@ -66,7 +66,10 @@ if (positionals.length !== 2) {
   process.exit(64);
 }
 const { LiveServer } = await tsImport(path.resolve(values.package, "lib/live/index.ts"), import.meta.url);
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium-headless-shell",
+  args: ["--no-sandbox"],
+});
 process.stdout.write("| question | clicks | seconds |\n|---|---|---|\n");
 try {
   for (const question of QUESTIONS) {

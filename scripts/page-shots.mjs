@@ -1,5 +1,5 @@
 // node scripts/page-shots.mjs <folder for pictures> <run> [<other run> …]: takes a screenshot <tab>-<width>-<theme>.png of
-// every tab of these runs' page in a browser (/usr/bin/chromium), at 400, 1000, 1440 and 2000 pixels, light and dark, from
+// every tab of these runs' page in a browser (/usr/bin/chromium-headless-shell), at 400, 1000, 1440 and 2000 pixels, light and dark, from
 // top to bottom. Prints problems that pictures do not show: errors of the page, and tabs wider than the screen.
 import { mkdirSync } from "node:fs";
 import path from "node:path";
@@ -27,7 +27,10 @@ if (out === undefined || runs.length === 0) {
 mkdirSync(out, { recursive: true });
 const { LiveServer } = await tsImport(path.resolve(root, "lib/live/index.ts"), import.meta.url);
 const live = await LiveServer.open(runs);
-const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({
+  executablePath: "/usr/bin/chromium-headless-shell",
+  args: ["--no-sandbox"],
+});
 try {
   for (const width of WIDTHS) for (const theme of THEMES) await tabsAt(width, theme);
 } finally {

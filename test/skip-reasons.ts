@@ -17,8 +17,11 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/noMpirun/, "no mpirun: apt-get install openmpi-bin"],
   [/noRedis.*noShim/, "no redis-server, or no C compiler: apt-get install redis-server gcc"],
   [/noAddon.*noShim/, "the native core is not built, or no C compiler: npm run build:native"],
-  [/CHROMIUM.*noAddon/, "no chromium, or the native core is not built: apt-get install chromium"],
-  [/CHROMIUM/, "no chromium: apt-get install chromium"],
+  [
+    /CHROMIUM.*noAddon/,
+    "no chromium, or the native core is not built: apt-get install chromium-headless-shell",
+  ],
+  [/CHROMIUM/, "no chromium: apt-get install chromium-headless-shell"],
   [/noRedis/, "no redis-server: apt-get install redis-server"],
   [/\bskipped\b/, "the server or package of that driver is not here: apt-get install redis-server; npm ci"],
   [/noAddon/, "the native core is not built: npm run build:native"],

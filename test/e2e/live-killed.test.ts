@@ -17,7 +17,7 @@ import { signalTo } from "../stopped.ts";
 import { noAddon } from "./native-core.ts";
 import { tinyInput } from "./tiny-recipe.ts";
 
-const CHROMIUM = "/usr/bin/chromium";
+const CHROMIUM = "/usr/bin/chromium-headless-shell";
 const WAIT = { timeout: patient(60_000), interval: 100 };
 /** This duration differs in every session, so it identifies the session of a shown record. */
 const METRIC = "time/step";

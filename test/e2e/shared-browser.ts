@@ -2,7 +2,7 @@
 // processor time, as much as most of these tests.
 import { type Browser, chromium } from "playwright-core";
 
-export const CHROMIUM = "/usr/bin/chromium";
+export const CHROMIUM = "/usr/bin/chromium-headless-shell";
 
 let started: Promise<Browser> | undefined;
 
@@ -10,7 +10,7 @@ let started: Promise<Browser> | undefined;
 export async function sharedBrowser(): Promise<Browser> {
   const before = await started?.catch(() => undefined);
   if (before?.isConnected()) return before;
-  started = chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
+  started = chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
   return await started;
 }
 
