@@ -15,8 +15,8 @@ export const optimizerSchema = z
     gradientClip: orOff().default(0.3),
     /** Steps of linear warm-up from lr / warmupSteps; default: a tenth of the steps, 50 at most. */
     warmupSteps: z.int().min(0).optional(),
-    schedule: z.enum(["constant", "cosine"]).default("constant"),
-    /** End of the cosine schedule, as a fraction of lr. */
+    schedule: z.enum(["constant", "cosine", "linear"]).default("constant"),
+    /** End of the cosine and of the linear schedule, as a fraction of lr. */
     finalFraction: fraction().default(0.1),
   })
   .prefault({});
