@@ -136,6 +136,14 @@ export const VARIANTS = {
     trl: grpo({ loss_type: "grpo", beta: 0.1, use_bias_correction_kl: false, ...epsilon(0.2, 0.2) }),
     hone: { advantages: BY_DEVIATION, objective: { kind: "grpo", klCoef: 0.1, ...clip(0.2, 0.2) } },
   },
+  "dapo with a dual clip": {
+    ...ONE,
+    trl: grpo({ loss_type: "dapo", delta: 1.05, ...epsilon(0.02, 0.02) }),
+    hone: {
+      advantages: BY_DEVIATION,
+      objective: { kind: "dapo", dualClip: 1.05, ...clip(0.02, 0.02) },
+    },
+  },
   "dapo of high-entropy tokens": {
     ...ONE,
     trl: grpo({ loss_type: "dapo", top_entropy_quantile: 0.2, ...epsilon(0.2, 0.28) }),

@@ -30,10 +30,16 @@ const { values: flags } = parseArgs({
     json: { type: "boolean", default: false },
   },
 });
-const chosen = flags.smoke ? ["grpo"] : flags.objectives.split(";");
-const unknown = chosen.find((name) => OBJECTIVES[name] === undefined);
-if (unknown !== undefined) {
-  console.error(`no objective is called ${unknown}; there are ${all.replaceAll(";", "; ")}`);
+const named = flags.smoke ? ["grpo"] : flags.objectives.split(";");
+const chosen = named.filter((name) => OBJECTIVES[name] !== undefined);
+const unknown = named.find((name) => OBJECTIVES[name] === undefined && VARIANTS[name] === undefined);
+if (unknown !== undefined || chosen.length === 0) {
+  const known = [...Object.keys(OBJECTIVES), ...Object.keys(VARIANTS)].join("; ");
+  console.error(
+    unknown === undefined
+      ? `${named.join("; ")}: only gradients are compared of these; name one of ${all.replaceAll(";", "; ")} too`
+      : `no objective is called ${unknown}; there are ${known}`,
+  );
   process.exit(2);
 }
 const seeds = Array.from({ length: flags.smoke ? 1 : Number(flags.seeds) }, (_, seed) => seed);
@@ -282,9 +288,9 @@ const results = chosen.map((name, i) => ({
   ...memoryOf(name),
   gradients: OBJECTIVES[name].teacher ? undefined : gradientsOf(name, OBJECTIVES[name]),
 }));
-const variants = Object.entries(flags.smoke || flags.objectives !== all ? {} : VARIANTS).map(
-  ([name, objective]) => ({ name, gradients: gradientsOf(name, objective) }),
-);
+const variants = Object.keys(VARIANTS)
+  .filter((name) => named.includes(name) || (!flags.smoke && flags.objectives === all))
+  .map((name) => ({ name, gradients: gradientsOf(name, VARIANTS[name]) }));
 const machine = { cpu: cpus()[0]?.model, node: process.version, ...results[0].trl[0].versions };
 const teacher = existsSync(at("teacher.result.json")) ? json(at("teacher.result.json")).after : undefined;
 const facts = { date: new Date().toISOString(), machine, batches, seeds, before, teacher };

@@ -165,7 +165,8 @@ def terms_of(o, ratio, advantage, new):
         return -ratio.detach().clamp(0.0, high) * advantage * new
     if kind == "reinforce":
         return -advantage * new
-    return -torch.minimum(ratio * advantage, ratio.clamp(low, high) * advantage)
+    gain = torch.minimum(ratio * advantage, ratio.clamp(low, high) * advantage)
+    return -torch.where(advantage < 0, torch.maximum(gain, o.get("dualClip", math.inf) * advantage), gain)
 
 
 def ratio_of(o, log_ratio, advantage, corrected):

@@ -250,6 +250,7 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.sequence_weight = static_cast<kernels::SequenceWeight>(f.choice("sequenceWeight", {"uniform", "length"}));
   o.clip_low = float(f.number("clipLow"));
   o.clip_high = float(f.number("clipHigh"));
+  if (f.has("dualClip")) o.dual_clip = float(f.number("dualClip"));
   if (f.has("gate")) o.gate_positive = float(f.fields("gate").number("positive")), o.gate_negative = float(f.fields("gate").number("negative"));
   o.kl_coef = float(f.number("klCoef"));
   o.entropy_coef = float(f.number("entropyCoef"));

@@ -1,6 +1,8 @@
 // Policy objectives as per-token coefficients: from log-probs to dLoss/dlogprob and dLoss/dentropy.
 #pragma once
 
+#include <limits>
+
 #include "core/stream.h"
 #include "core/tensor.h"
 
@@ -67,7 +69,9 @@ struct StepNormalizer {
 /// coefficients 0. token_weights multiply the policy term of each token, as a correction's w_t do; `weights`
 /// gets only w_t. token_penalties beta_t add beta_t |log rho_t|, with the factors of the policy term except
 /// token_weights and w_t. clipped: A > 0 and x > 1 + clip_high, or A < 0 and x < 1 - clip_low (strict); at
-/// equality the gradient flows. For GMPO x is 1 + log rho_t, and a clipped token still is a factor of the
+/// equality the gradient flows. Where the loss is made of c(x, A), it is also clipped for A < 0 and x > dual_clip: the
+/// term is then -dual_clip A, so that an improbable token of a bad answer has a bounded loss and no gradient (dual-clip
+/// PPO, Ye et al. 2020, "Mastering Complex Control in MOBA Games with Deep Reinforcement Learning"). For GMPO x is 1 + log rho_t, and a clipped token still is a factor of the
 /// mean.
 ///
 /// With a correction, ratios are relative to `proximal` instead of `behavior`, and w_t multiplies a token's
@@ -104,6 +108,7 @@ struct PolicyLossArgs {
   TensorView sequence_losses;
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
+  float dual_clip = std::numeric_limits<float>::infinity();
   float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo
   float kl_coef = 0.0f, entropy_coef = 0.0f;
   KlEstimator kl_estimator = KlEstimator::kK3;

@@ -14,6 +14,7 @@ struct PolicyTokens {
   SequenceWeight sequence_weight;
   StepNormalizer step;
   double low, high;  // bounds of the ratio clip; for gmpo bounds of log rho
+  double dual;       // the ratio above which a term of a negative advantage is constant
   double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
   KlEstimator kl_estimator;
@@ -59,6 +60,7 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   const double middle = x.objective == Objective::kGmpo ? 0.0 : 1.0;
   p.low = middle - double(x.clip_low);
   p.high = middle + double(x.clip_high);
+  p.dual = double(x.dual_clip);
   p.gate_positive = double(x.gate_positive);
   p.gate_negative = double(x.gate_negative);
   p.kl_coef = double(x.kl_coef);
@@ -100,10 +102,11 @@ struct PolicyTerm {
 /// Clips x; NaN stays NaN, which std::clamp does not guarantee.
 HONE_HOST_DEVICE inline double clip_ratio(double x, double low, double high) { return x > high ? high : x < low ? low : x; }
 
-/// -min(x A, clip(x) A); dx is the slope of x with respect to new_t.
-HONE_HOST_DEVICE inline PolicyTerm clipped_minimum(double x, double dx, double advantage, double low, double high) {
-  const bool clipped = (advantage > 0 && x > high) || (advantage < 0 && x < low);
-  return {-(clipped ? clip_ratio(x, low, high) : x) * advantage, clipped ? 0.0 : -dx * advantage, clipped};
+/// -min(x A, clip(x) A), for A < 0 at most -p.dual A; dx is the slope of x with respect to new_t.
+HONE_HOST_DEVICE inline PolicyTerm clipped_minimum(const PolicyTokens& p, double x, double dx, double advantage) {
+  const double high = advantage < 0 ? p.dual : p.high;
+  const bool clipped = (advantage != 0 && x > high) || (advantage < 0 && x < p.low);
+  return {-(clipped ? clip_ratio(x, p.low, high) : x) * advantage, clipped ? 0.0 : -dx * advantage, clipped};
 }
 
 /// SAPO's term -(4/tau) sigmoid(tau (x - 1)) A, whose slope at x = 1 is that of -x A.
@@ -136,7 +139,7 @@ HONE_HOST_DEVICE inline PolicyTerm token_term(const PolicyTokens& p, double rati
     case Objective::kGmpo:
     case Objective::kCustom: break;
   }
-  return clipped_minimum(ratio, ratio, advantage, p.low, p.high);
+  return clipped_minimum(p, ratio, ratio, advantage);
 }
 
 /// The factor of every term of sequence i, which has n counted tokens.
@@ -236,7 +239,7 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.ratio = exp(log_ratio_sum / double(n));
   s.term = p.objective == Objective::kGmpo
                ? PolicyTerm{-s.ratio * s.advantage, -s.ratio / double(n) * s.advantage, false}
-               : clipped_minimum(s.ratio, s.ratio / double(n), s.advantage, p.low, p.high);
+               : clipped_minimum(p, s.ratio, s.ratio / double(n), s.advantage);
   s.loss = p.by_sequence() && !p.weighted() ? s.scale * s.term.value : 0.0;
   s.terms = p.by_sequence() ? double(n) : 1.0;
   if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];

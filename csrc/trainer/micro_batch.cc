@@ -108,6 +108,7 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   if (o.objective == Objective::kCustom && !o.slopes) fail(Code::kConfig, "step: the custom objective is given no function for its slopes.");
   option_range("clip_low", o.clip_low, 0.0, kMost);
   option_range("clip_high", o.clip_high, 0.0, kMost);
+  option_range("dual_clip", o.dual_clip, 1.0, std::numeric_limits<double>::infinity());
   option_range("gate.positive", o.gate_positive, 1e-3, 1e3);
   option_range("gate.negative", o.gate_negative, 1e-3, 1e3);
   option_range("temperature", o.temperature, 1e-3, 1e3);
@@ -294,6 +295,7 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .step = batch.step,
           .clip_low = o.clip_low,
           .clip_high = o.clip_high,
+          .dual_clip = o.dual_clip,
           .gate_positive = o.gate_positive,
           .gate_negative = o.gate_negative,
           .kl_coef = regularizers ? o.kl_coef : 0.0f,

@@ -95,10 +95,10 @@ function chain({ settings }: Explanation): string[][] {
     }),
     row("trained", trainedCell),
     row("objective", objectiveCell),
-    row("clip", ({ sequence: { clipLow, clipHigh } = {} }) =>
+    row("clip", ({ sequence: { clipLow, clipHigh, dualClip } = {} }) =>
       clipLow === undefined || clipHigh === undefined
         ? "–"
-        : `${number(1 - clipLow)} to ${number(1 + clipHigh)}`,
+        : `${number(1 - clipLow)} to ${number(1 + clipHigh)}${dualClip === undefined ? "" : `; ${number(dualClip)} where A < 0`}`,
     ),
     row("sequence ratio", ({ sequence }) => maybe(sequence?.ratio)),
     row("tokens clipped", ({ sequence }) =>

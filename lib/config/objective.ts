@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { OBJECTIVE_FORMS } from "../shared/objectives/objective-forms.ts";
 import { count, MOST_SEQUENCES, orOff, positive } from "./numbers.ts";
 import { slopesSchema } from "./slopes.ts";
 
@@ -64,6 +65,11 @@ export const objectiveSchema = z
      */
     clipLow: positive().default(3e-3),
     clipHigh: positive().default(4e-3),
+    /**
+     * The ratio above which the term of a negative advantage is constant: dual-clip PPO ("Mastering Complex Control
+     * in MOBA Games with Deep Reinforcement Learning"), verl's clip_ratio_c, TRL's delta. Default: no such bound.
+     */
+    dualClip: z.number().min(1).max(1e30).optional(),
     /**
      * For kind "sapo": the temperatures of its gate for positive and for other advantages ("Soft Adaptive Policy
      * Optimization").
@@ -174,6 +180,13 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
     paths: ["objective.clipLow"],
     rule: ({ objective: { kind, clipLow: x } }) =>
       x > 1 && kind !== "gmpo" ? `is ${x}; it must be at most 1, which means no lower bound` : undefined,
+  },
+  {
+    paths: ["objective.dualClip", "objective.kind"],
+    rule: ({ objective: { kind, dualClip } }) =>
+      dualClip !== undefined && (kind === "custom" || OBJECTIVE_FORMS[kind].bound !== "clip")
+        ? `is ${dualClip}, but "${kind}" does not take the minimum of a ratio and its clipped value, which dualClip bounds; leave it out`
+        : undefined,
   },
   {
     paths: ["objective.gate", "objective.kind"],

@@ -113,7 +113,7 @@ function explainedPenalty(
 export function explainedSequence(
   sequence: number,
   { ratio, weight, loss, isOwnLoss, tokens }: SequenceTerms,
-  { objective: kind, clipLow, clipHigh }: ObjectiveSettings,
+  { objective: kind, clipLow, clipHigh, dualClip }: ObjectiveSettings,
 ): ExplainedSequence {
   const range = clipRange({ kind, clipLow, clipHigh });
   const clippedTokens = tokens.filter((token) => (token.clipped ?? token.bounded) !== undefined).length;
@@ -122,6 +122,7 @@ export function explainedSequence(
     tokens: tokens.length,
     ratio,
     ...(range && { clipLow: range.low, clipHigh: range.high }),
+    ...(dualClip !== undefined && { dualClip }),
     ...(kind !== "custom" && { clippedTokens }),
     ...(weight !== undefined && { weight }),
     ...(isOwnLoss && { loss }),

@@ -135,6 +135,8 @@ export interface ExplainedSequence {
   /** Distances of the clip bounds below and above 1; absent for an objective that does not clip, and for a custom one. */
   readonly clipLow?: number;
   readonly clipHigh?: number;
+  /** The ratio above which the term of a negative advantage is constant; absent without this bound. */
+  readonly dualClip?: number;
   /** Number of tokens whose gradient the clip or a correction's bounds removed or limited. Absent for a custom objective. */
   readonly clippedTokens?: number;
   /** w in: loss = Σ w · (mean over the sequence's tokens of the objective's term). Absent for a custom objective. */

@@ -88,15 +88,21 @@ interface Bounds {
   readonly high: number;
 }
 
+interface ClipBounds extends Bounds {
+  /** The ratio above which a term of a negative advantage is constant. */
+  readonly dual: number;
+}
+
 const clip = (x: number, { low, high }: Bounds): number => (x > high ? high : x < low ? low : x);
 
 const sideOf = (x: number, { low, high }: Bounds): Side | undefined =>
   x > high ? "high" : x < low ? "low" : undefined;
 
-/** −min(x A, clip(x) A); `dx` is the slope of x. The gradient is 0 only if the minimum is the clipped term. */
-function clippedMinimum(x: number, dx: number, advantage: number, bounds: Bounds): Term {
+/** −min(x A, clip(x) A), for A < 0 at most −dual A; `dx` is the slope of x. The gradient is 0 only if the minimum is the clipped term. */
+function clippedMinimum(x: number, dx: number, advantage: number, { low, high, dual }: ClipBounds): Term {
+  const bounds = { low, high: advantage < 0 ? dual : high };
   const side = sideOf(x, bounds);
-  const stops = (side === "high" && advantage > 0) || (side === "low" && advantage < 0);
+  const stops = (side === "high" && advantage !== 0) || (side === "low" && advantage < 0);
   if (stops) return { value: -clip(x, bounds) * advantage, slope: 0, clipped: side };
   return { value: -x * advantage, slope: -dx * advantage, clipped: undefined };
 }
@@ -119,7 +125,7 @@ function gated(x: number, advantage: number, { gate }: ObjectiveSettings): Term 
 /** Inputs of the terms of a sequence's tokens. */
 interface SequenceFacts {
   readonly settings: ObjectiveSettings;
-  readonly bounds: Bounds;
+  readonly bounds: ClipBounds;
   /** The ratio that all tokens of the sequence share, if any: s_i, or for gmpo the clipped mean. */
   readonly shared: number;
 }
@@ -160,7 +166,7 @@ function tokenTerm(
 }
 
 /** exp of the mean log ratio of a sequence; for gmpo of the log ratios as clipping leaves them. */
-function sharedRatio(kind: BuiltIn, moved: Float64Array, advantage: number, bounds: Bounds): number {
+function sharedRatio(kind: BuiltIn, moved: Float64Array, advantage: number, bounds: ClipBounds): number {
   const bound = OBJECTIVE_FORMS[kind].bound === "log-clip";
   const of = (x: number) => (bound && clippedMinimum(x, 1, advantage, bounds).clipped ? clip(x, bounds) : x);
   return Math.exp(moved.reduce((all, x) => all + of(x), 0) / moved.length);
@@ -286,6 +292,7 @@ export function sequenceTerms(
   const bounds = {
     low: middle - Math.fround(settings.clipLow),
     high: middle + Math.fround(settings.clipHigh),
+    dual: Math.fround(settings.dualClip ?? Number.POSITIVE_INFINITY),
   };
   const weight = kind && weightInLoss({ kind, sequenceWeight }, totals, n, groupSize);
   const scale = (weight ?? n) / n;

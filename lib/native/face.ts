@@ -292,6 +292,7 @@ export interface StepOptions {
   readonly sequenceWeight: "uniform" | "length";
   readonly clipLow: number;
   readonly clipHigh: number;
+  readonly dualClip?: number;
   /** Temperatures of sapo's gate, by the sign of the advantage. Default: 1 and 1.05. */
   readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;

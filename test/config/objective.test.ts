@@ -15,6 +15,14 @@ test("a clipLow of 1 is no lower bound, beside any upper one", () => {
   expect(() => objectiveOf({ kind: "cispo", clipLow: 1.1, clipHigh: 2 })).toThrow("is 1.1");
 });
 
+test("a dual clip is for objectives that take the minimum with a clipped ratio", () => {
+  expect(objectiveOf({ kind: "dapo", dualClip: 3 })).toMatchObject({ dualClip: 3 });
+  expect(() => objectiveOf({ kind: "cispo", dualClip: 3 })).toThrow(
+    'is 3, but "cispo" does not take the minimum',
+  );
+  expect(() => objectiveOf({ kind: "gspo", dualClip: 0.5 })).toThrow("objective.dualClip");
+});
+
 test("gmpo's bounds are of a logarithm", () => {
   expect(objectiveOf({ kind: "gmpo", clipLow: 1.5, clipHigh: 1.5 })).toMatchObject({ clipLow: 1.5 });
 });

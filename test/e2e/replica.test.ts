@@ -184,6 +184,13 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     "cispo, reverse KL to a teacher's likeliest",
     { objective: { kind: "cispo", ...clip }, teacher: whole({ beta: 1, topK: 9 }) },
   ],
+  [
+    "dapo with a dual clip, two updates a batch",
+    {
+      objective: { kind: "dapo", ...clip, dualClip: 1.01 },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
   ["cispo clipped from above alone", { objective: { kind: "cispo", clipLow: 1, clipHigh: 0.05 } }],
   [
     "cispo with a KL and an entropy term",

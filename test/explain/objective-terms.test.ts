@@ -32,6 +32,7 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     },
   ],
   ["dapo", { objective: { kind: "dapo", ...clip } }],
+  ["dapo with a dual clip", { objective: { kind: "dapo", ...clip, dualClip: 1.01 } }],
   [
     "dr-grpo, cut answers masked",
     {

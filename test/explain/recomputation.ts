@@ -153,11 +153,14 @@ function sequenceLoss(
   size: number,
   x: readonly number[],
 ): number {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klCoef, entropyCoef, correction } = recipe.objective;
+  const { kind, sequenceWeight, clipLow, clipHigh, dualClip, gate, klCoef, entropyCoef, correction } =
+    recipe.objective;
   const f = Math.fround;
   const [low, high] = [1 - f(clipLow), 1 + f(clipHigh)];
   const n = x.length;
-  const c = (r: number, A = advantages[0]!) => Math.min(r * A, clamp(r, low, high) * A);
+  const dual = f(dualClip ?? Number.POSITIVE_INFINITY);
+  const minimum = (r: number, A: number) => Math.min(r * A, clamp(r, low, high) * A);
+  const c = (r: number, A = advantages[0]!) => (A < 0 ? Math.max(minimum(r, A), dual * A) : minimum(r, A));
   const corrected = correction.kind !== "none";
   const byToken = corrected || factors.some((x) => x !== 1);
   const q = held.map((now, t) => Math.exp(now - behavior[t]!));

@@ -226,7 +226,7 @@ export function stepOptions(
   lr: number,
   entropyCoef: number = objective.entropyCoef,
 ): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, gate, klEstimator, klTopK, correction, router } =
+  const { kind, sequenceWeight, clipLow, clipHigh, dualClip, gate, klEstimator, klTopK, correction, router } =
     objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema requires it for every kind except "none"
@@ -236,6 +236,7 @@ export function stepOptions(
     sequenceWeight,
     clipLow,
     clipHigh,
+    ...(dualClip !== undefined && { dualClip }),
     ...(gate && { gate }),
     klCoef: 0,
     ...(klEstimator === "full"

@@ -113,6 +113,7 @@ double brute_loss(const PolicyBatch& x, const std::vector<double>& weights, cons
       const bool shared = whole || kind == Objective::kGspoToken;
       const double ratio = shared ? std::exp(mean + (bounded(std::log(held)) ? 0.0 : moved)) : held * std::exp(moved);
       double gain = std::min(ratio * A, clamp(ratio, low, high) * A);
+      if (A < 0) gain = std::max(gain, double(x.args.dual_clip) * A);
       if (x.args.objective == Objective::kCispo) gain = clamp(held, low, high) * A * now[t];
       if (x.args.objective == Objective::kReinforceClamped) gain = clamp(held, 0.0, high) * A * now[t];
       if (x.args.objective == Objective::kReinforce) gain = A * now[t];
@@ -242,6 +243,32 @@ TEST(weights_losses_and_slopes_are_those_of_the_definitions) {
       }
     }
     EXPECT_TRUE(changed > 30 && unchanged > 30);
+  }
+}
+
+TEST(a_dual_clip_holds_the_terms_of_bad_tokens_alone) {
+  const Objective clipping[] = {Objective::kGspo, Objective::kGrpo, Objective::kDapo, Objective::kDrGrpo, Objective::kPpoClip, Objective::kGspoToken};
+  for (const Objective objective : clipping) {
+    for (const float dual : {1.02f, 1.5f}) {  // below and above 1 + clip_high
+      PolicyBatch batch = corrected_batch(objective, Correction::kTis, false);
+      batch.args.dual_clip = dual;
+      for (float& x : batch.proximal) x -= 0.2f;  // makes ratios around 1.2
+      batch.proximal[2] = batch.logprobs[2] - 3.0f;
+      for (float& x : batch.advantages) x = -std::fabs(x);
+      batch.token_advantages[2] = -0.7f;
+      PolicyBatch without = batch;
+      without.args.dual_clip = std::numeric_limits<float>::infinity();
+      const std::vector<double> weights = brute_weights(batch);
+      const std::vector<double> now(batch.logprobs.begin(), batch.logprobs.end());
+      EXPECT_NEAR(batch.run(), brute_loss(batch, weights, now), 1e-12);
+      EXPECT_TRUE(batch.run() < without.run());
+      for (size_t t = 0; t < now.size(); ++t) {
+        std::vector<double> up = now, down = now;
+        up[t] += 1e-6, down[t] -= 1e-6;
+        EXPECT_NEAR(batch.a[t], (brute_loss(batch, weights, up) - brute_loss(batch, weights, down)) / 2e-6, 1e-6);
+      }
+      if (objective != Objective::kGspo && objective != Objective::kGspoToken) EXPECT_TRUE(batch.a[2] == 0.0f && batch.clipped[2]);
+    }
   }
 }
 
