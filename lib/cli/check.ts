@@ -1,5 +1,6 @@
 import { isForAgents, type Recipe, recipeWarnings } from "../config/index.ts";
 import {
+  counted,
   type DatasetReport,
   type ProblemSource,
   problemName,
@@ -50,6 +51,8 @@ export interface DomainCheck {
   readonly rewards?: readonly string[];
   /** Counts of the rows of a data set by outcome. */
   readonly report?: DatasetReport;
+  /** How often the run trains on each row of the data set, on average. */
+  readonly passes?: number;
 }
 
 export interface Findings {
@@ -229,9 +232,22 @@ async function checkDomains(
         ],
       }),
       ...(source.report && { report: source.report }),
+      ...(trained && source.report && { passes: passesOf(recipe, domain, source.report.training) }),
     };
   }
   return domains;
+}
+
+/** Groups of a domain that all steps train on, by its weight, over its rows. */
+function passesOf({ domains, training }: Recipe, domain: DomainName, rows: number): number {
+  const weights = Object.values(domains).reduce((sum, { weight }) => sum + weight, 0);
+  return (training.steps * training.groupsPerStep * (domains[domain]!.weight / weights)) / rows;
+}
+
+/** One line: "40 steps of 16 groups: 7.2 passes over its rows". */
+function passesText(passes: number, { training, advantages }: Recipe): string {
+  const more = advantages.filter === "none" ? "" : ", not counting groups of equal scores, which are drawn and not trained";
+  return `${counted(training.steps, "step")} of ${counted(training.groupsPerStep, "group")}: ${passes.toPrecision(2)} passes over its rows${more}`;
 }
 
 /** Plays two episodes with empty answers and returns their scores. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */
@@ -336,7 +352,7 @@ const COLUMNS = 80;
  * Formats a tick or a cross per stage, with what was missing, the rows left out and the first question of the real
  * data; then warnings.
  */
-export function checkText({ stages, domains, warnings }: Findings): string {
+export function checkText({ recipe, stages, domains, warnings }: Findings): string {
   const width = Math.max(...stages.map(({ name }) => name.length));
   const lines = stages.flatMap(({ name, ok, said, instead }) => {
     const found = Object.hasOwn(domains, name) ? domains[name] : undefined;
@@ -344,6 +360,7 @@ export function checkText({ stages, domains, warnings }: Findings): string {
       ...(instead === undefined ? [] : [instead]),
       ...(found?.rewards ?? []),
       ...(found?.report ? [reportLine(found.report)] : []),
+      ...(found?.passes === undefined ? [] : [passesText(found.passes, recipe)]),
       ...(found && found.leftOut > 0
         ? [`${found.leftOut} of ${found.looked} problems are too long to prompt; others are drawn instead`]
         : []),

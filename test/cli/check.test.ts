@@ -49,15 +49,19 @@ test("a model without a chat template, and rows that do not say how to answer, a
   const path = join(folder.path, "rows.jsonl");
   const row = (i: number) => JSON.stringify({ question: `${i} + 1?`, answer: String(i + 1) });
   writeFileSync(path, Array.from({ length: 40 }, (_, i) => row(i)).join("\n"));
-  const { warnings } = await checkRecipe(
+  const findings = await checkRecipe(
     defineRecipe({
       name: "base",
       model: { folder: model },
-      domains: { math: { source: { kind: "jsonl", path } } },
+      domains: { math: { source: { kind: "jsonl", path }, weight: 3 }, logic: { source: "procedural/logic" } },
       rollouts: { maxOutputTokens: 16, maxPromptTokens: 64 },
-      training: { steps: 1 },
+      training: { steps: 9, groupsPerStep: 8 },
     }),
   );
+  const { warnings, domains } = findings;
+  expect(domains["math"]!.passes).toBeCloseTo((9 * 8 * 0.75) / domains["math"]!.report!.training, 12);
+  expect(domains["logic"]!.passes).toBeUndefined(); // written, not read
+  expect(checkText(findings)).toMatch(/9 steps of 8 groups: 1\.\d passes\s+over its rows, not counting/);
   expect(warnings).toContainEqual(expect.stringContaining("has no chat template: prompts are plain text"));
   expect(warnings).toContainEqual(
     expect.stringContaining("math: 40 of 40 questions do not ask for \\boxed{}"),
