@@ -144,6 +144,20 @@ export const VARIANTS = {
       objective: { kind: "dapo", dualClip: 1.05, ...clip(0.02, 0.02) },
     },
   },
+  "grpo with the unbiased KL term and an off-policy mask": {
+    ...ONE,
+    trl: grpo({ loss_type: "grpo", beta: 0.1, off_policy_mask_threshold: 0.05, ...epsilon(0.2, 0.2) }),
+    hone: {
+      advantages: BY_DEVIATION,
+      objective: {
+        kind: "grpo",
+        klCoef: 0.1,
+        klEstimator: "unbiased",
+        offPolicyMask: 0.05,
+        ...clip(0.2, 0.2),
+      },
+    },
+  },
   "dapo of high-entropy tokens": {
     ...ONE,
     trl: grpo({ loss_type: "dapo", top_entropy_quantile: 0.2, ...epsilon(0.2, 0.28) }),

@@ -492,6 +492,8 @@ class Step:
             if "correction" in o:  # ratios are relative to the start of the step, and each token has its own weight
                 start = new.detach() if old is None else old[i]
                 log_ratio, weight = new - start, correction_of(o["correction"], start - behavior, behavior, new, advantage)
+            far = (behavior - new.detach()).mean() > o.get("offPolicyMask", math.inf)
+            weight = weight * ~(far & (advantage < 0))
             if "tokenWeights" in rollout:
                 weight = weight * words(rollout["tokenWeights"], torch.float32).double()[chosen]
             by_token = "correction" in o or "tokenWeights" in rollout
@@ -521,7 +523,9 @@ class Step:
                     self.differ("teacher", 0.0, (away.detach() - recorded).abs().max().item(), 1.0)
             elif "reference" in rollout:
                 gap = words(rollout["reference"], torch.float32).double()[chosen] - new
-                estimate = {"k1": -gap, "k2": gap.square() / 2, "k3": gap.expm1() - gap}[o.get("klEstimator", "k3")]
+                k3 = gap.expm1() - gap
+                estimates = {"k1": -gap, "k2": gap.square() / 2, "k3": k3, "unbiased": (new - behavior).exp() * k3}
+                estimate = estimates[o.get("klEstimator", "k3")]
                 total = total + o["klCoef"] * share * estimate.sum()
             sampled = new.detach() if old is None else old[i]
             if set(rollout["versions"][1::2]) | set(rollout["oldestKv"][1::2]) == {self.head["versionBefore"]}:

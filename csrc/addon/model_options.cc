@@ -251,10 +251,11 @@ trainer::StepOptions read_step_options(const Napi::Value& value) {
   o.clip_low = float(f.number("clipLow"));
   o.clip_high = float(f.number("clipHigh"));
   if (f.has("dualClip")) o.dual_clip = float(f.number("dualClip"));
+  if (f.has("offPolicyMask")) o.off_policy_mask = float(f.number("offPolicyMask"));
   if (f.has("gate")) o.gate_positive = float(f.fields("gate").number("positive")), o.gate_negative = float(f.fields("gate").number("negative"));
   o.kl_coef = float(f.number("klCoef"));
   o.entropy_coef = float(f.number("entropyCoef"));
-  if (f.has("klEstimator")) o.kl_estimator = static_cast<kernels::KlEstimator>(f.choice("klEstimator", {"k1", "k2", "k3"}));
+  if (f.has("klEstimator")) o.kl_estimator = static_cast<kernels::KlEstimator>(f.choice("klEstimator", {"k1", "k2", "k3", "unbiased"}));
   o.temperature = float(f.number("temperature"));
   o.lr = float(f.number("lr"));
   o.muon_lr = float(f.number("muonLr"));

@@ -29,11 +29,13 @@ enum class Objective : uint8_t {
 enum class SequenceWeight : uint8_t { kUniform, kLength };  // 1/N, or n_i/N as in PipelineRL
 
 /// The KL term of a token, d = ref - new. For k1 and k3 its mean over samples of the policy is KL(policy ||
-/// reference); for k2 the gradient of its mean is that of the KL.
+/// reference); for k2 the gradient of its mean is that of the KL. For the unbiased one, mean and gradient over samples of
+/// the behavior policy are those of the KL (DeepSeek-V3.2, section 3.1).
 enum class KlEstimator : uint8_t {
   kK1,  // -d
   kK2,  // d^2 / 2
   kK3,  // exp(d) - d - 1
+  kUnbiased,  // exp(new - behavior) (exp(d) - d - 1)
 };
 
 /// Importance correction: a constant factor w_t of every token's term, for trainer weights that would not
@@ -109,6 +111,9 @@ struct PolicyLossArgs {
   StepNormalizer step;
   float clip_low = 3e-3f, clip_high = 4e-3f;
   float dual_clip = std::numeric_limits<float>::infinity();
+  /// The policy term of a token with A < 0 is 0 in a sequence whose mean of behavior - new is above this bound (off-policy
+  /// sequence masking, DeepSeek-V3.2, section 3.1); such tokens are reported as clipped. Not for gmpo and custom objectives.
+  float off_policy_mask = std::numeric_limits<float>::infinity();
   float gate_positive = 1.0f, gate_negative = 1.05f;  // tau of sapo
   float kl_coef = 0.0f, entropy_coef = 0.0f;
   KlEstimator kl_estimator = KlEstimator::kK3;

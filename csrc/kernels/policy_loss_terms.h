@@ -15,6 +15,7 @@ struct PolicyTokens {
   StepNormalizer step;
   double low, high;  // bounds of the ratio clip; for gmpo bounds of log rho
   double dual;       // the ratio above which a term of a negative advantage is constant
+  double off_policy_mask;
   double gate_positive, gate_negative;
   double kl_coef, entropy_coef;
   KlEstimator kl_estimator;
@@ -34,6 +35,8 @@ struct PolicyTokens {
     const float* old = corrected() ? proximal : behavior;
     return old ? double(logprob[t]) - double(old[t]) : 0.0;
   }
+  /// Logarithm of the ratio to the policy that sampled.
+  HONE_HOST_DEVICE double log_drift(int64_t t) const { return behavior ? double(logprob[t]) - double(behavior[t]) : 0.0; }
   /// log q_t: how far the trainer's log-prob is from the engine's.
   HONE_HOST_DEVICE double log_gap(int64_t t) const { return double(proximal[t]) - double(behavior[t]); }
   /// True if tokens of a sequence may have different weights.
@@ -61,6 +64,7 @@ inline PolicyTokens policy_tokens(const PolicyLossArgs& x) {
   p.low = middle - double(x.clip_low);
   p.high = middle + double(x.clip_high);
   p.dual = double(x.dual_clip);
+  p.off_policy_mask = double(x.off_policy_mask);
   p.gate_positive = double(x.gate_positive);
   p.gate_negative = double(x.gate_negative);
   p.kl_coef = double(x.kl_coef);
@@ -225,6 +229,7 @@ HONE_HOST_DEVICE inline CorrectionWeight token_correction(const PolicyTokens& p,
 /// Values that the tokens of one sequence share; `loss` is the part that is not a sum over tokens.
 struct PolicySequence {
   double scale, regularizer, advantage, ratio, loss;
+  bool masks_bad;  // the policy terms of tokens with negative advantages are 0
   double terms;  // number of tokens that share the factor `scale`: n_i for objectives by sequence, else 1
   PolicyTerm term;
   CorrectionWeight correction;
@@ -240,7 +245,8 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   s.term = p.objective == Objective::kGmpo
                ? PolicyTerm{-s.ratio * s.advantage, -s.ratio / double(n) * s.advantage, false}
                : clipped_minimum(p, s.ratio, s.ratio / double(n), s.advantage);
-  s.loss = p.by_sequence() && !p.weighted() ? s.scale * s.term.value : 0.0;
+  s.masks_bad = -(log_ratio_sum + log_gap_sum) / double(n) > p.off_policy_mask;
+  s.loss = p.by_sequence() && !p.weighted() && !(s.masks_bad && s.advantage < 0) ? s.scale * s.term.value : 0.0;
   s.terms = p.by_sequence() ? double(n) : 1.0;
   if (p.objective == Objective::kCustom) s.loss = p.custom_losses[i];
   s.correction = sequence_correction(p, n, log_gap_sum);
@@ -249,9 +255,10 @@ HONE_HOST_DEVICE inline PolicySequence policy_sequence(const PolicyTokens& p, in
   return s;
 }
 
-/// The KL term, d = ref - new.
-HONE_HOST_DEVICE inline PolicyTerm kl_term(KlEstimator estimator, double d) {
+/// The KL term, d = ref - new; `log_drift` is new - behavior.
+HONE_HOST_DEVICE inline PolicyTerm kl_term(KlEstimator estimator, double d, double log_drift) {
   switch (estimator) {
+    case KlEstimator::kUnbiased: return {exp(log_drift) * (expm1(d) - d), -exp(log_drift) * d, false};
     case KlEstimator::kK1: return {-d, 1.0, false};
     case KlEstimator::kK2: return {0.5 * d * d, -d, false};
     case KlEstimator::kK3: break;
@@ -270,6 +277,7 @@ HONE_HOST_DEVICE inline void clear_token(const PolicyTokens& p, int64_t t) {
 HONE_HOST_DEVICE inline PolicyTerm term_of(const PolicyTokens& p, const PolicySequence& s, int64_t i, int64_t t, double ratio,
                                              double advantage) {
   if (p.objective == Objective::kCustom) return {0.0, p.custom_slopes[t], false};
+  if (s.masks_bad && advantage < 0) return {0.0, 0.0, true};
   if (p.objective == Objective::kGspo) return s.term;
   if (p.objective == Objective::kGmpo) {
     const bool bounded = p.is_bounded(i, p.log_ratio(t));
@@ -297,7 +305,7 @@ HONE_HOST_DEVICE inline double write_token(const PolicyTokens& p, const PolicySe
   }
   if (p.reference && p.kl_coef != 0.0) {
     const double d = double(p.reference[t]) - double(p.logprob[t]), k = p.kl_coef * s.regularizer;
-    const PolicyTerm kl = kl_term(p.kl_estimator, d);
+    const PolicyTerm kl = kl_term(p.kl_estimator, d, p.log_drift(t));
     loss += k * kl.value;
     slope += k * kl.slope;
   }

@@ -109,6 +109,7 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   option_range("clip_low", o.clip_low, 0.0, kMost);
   option_range("clip_high", o.clip_high, 0.0, kMost);
   option_range("dual_clip", o.dual_clip, 1.0, std::numeric_limits<double>::infinity());
+  option_range("off_policy_mask", o.off_policy_mask, 0.0, std::numeric_limits<double>::infinity());
   option_range("gate.positive", o.gate_positive, 1e-3, 1e3);
   option_range("gate.negative", o.gate_negative, 1e-3, 1e3);
   option_range("temperature", o.temperature, 1e-3, 1e3);
@@ -119,6 +120,9 @@ void check_options(const TrainingBatch& b, const StepOptions& o) {
   option_range("router.balance_coef", o.router.balance_coef, 0.0, kMost);
   option_range("router.z_coef", o.router.z_coef, 0.0, kMost);
   check_correction(o);
+  if (std::isfinite(o.off_policy_mask) && (o.objective == Objective::kGmpo || o.objective == Objective::kCustom)) {
+    fail(Code::kConfig, "step: off_policy_mask is %g, but gmpo and a custom objective have no such mask.", double(o.off_policy_mask));
+  }
   for (int64_t i = 0; o.objective == Objective::kGrpo && i < b.sequences; ++i) {
     if (b.group_sizes[i] < 1) {
       fail(Code::kShape, "step: group_sizes[%lld] is %d; it must be at least 1.", (long long)i, b.group_sizes[i]);
@@ -293,9 +297,8 @@ kernels::PolicyLossArgs PackedBatch::loss_args(const TrainingBatch& batch, const
           .weights = corrected ? weights.view() : TensorView{},
           .sequence_losses = (regularizers ? losses : policy_losses).view(),
           .step = batch.step,
-          .clip_low = o.clip_low,
-          .clip_high = o.clip_high,
-          .dual_clip = o.dual_clip,
+          .clip_low = o.clip_low, .clip_high = o.clip_high,
+          .dual_clip = o.dual_clip, .off_policy_mask = o.off_policy_mask,
           .gate_positive = o.gate_positive,
           .gate_negative = o.gate_negative,
           .kl_coef = regularizers ? o.kl_coef : 0.0f,

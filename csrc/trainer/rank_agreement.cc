@@ -131,7 +131,7 @@ std::string step_fingerprint(const TrainingBatch& b, const StepOptions& o, const
   print.add_array(b.reference_logprobs, T).add_array(b.proximal_logprobs, T).add_array(b.advantages, S).add_array(b.token_advantages, T);
   print.add_array(b.token_weights, T).add_array(b.token_penalties, T).add_array(b.routes, T * b.route_bytes);
   print.add_array(b.group_sizes, S).add(b.step.sequences, b.step.groups, b.step.counted_tokens, b.step.dr_grpo);
-  print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.dual_clip, o.gate_positive, o.gate_negative, o.kl_coef, o.entropy_coef, o.temperature);
+  print.add(int(o.objective), int(o.sequence_weight), o.clip_low, o.clip_high, o.dual_clip, o.off_policy_mask, o.gate_positive, o.gate_negative, o.kl_coef, o.entropy_coef, o.temperature);
   print.add(o.lr, o.muon_lr, int(o.correction), o.correction_low, o.correction_high, bool(o.slopes), o.keeps_version, int(o.kl_estimator));
   print.add(c.packed_tokens, int(c.weight_storage), int(c.arithmetic), int(c.sharding.stage), c.sharding.exact, c.sharding.sequence, version, optimizer_steps);
   add_teacher(print, b, o.divergence);

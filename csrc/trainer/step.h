@@ -79,6 +79,7 @@ struct StepOptions {
   kernels::SequenceWeight sequence_weight = kernels::SequenceWeight::kUniform;
   float clip_low = 3e-3f, clip_high = 4e-3f, kl_coef = 0, entropy_coef = 0, temperature = 1;
   float dual_clip = std::numeric_limits<float>::infinity();
+  float off_policy_mask = std::numeric_limits<float>::infinity();
   float gate_positive = 1, gate_negative = 1.05f;
   float lr = 0, muon_lr = 0;
   kernels::KlEstimator kl_estimator = kernels::KlEstimator::kK3;

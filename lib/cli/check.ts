@@ -246,7 +246,10 @@ function passesOf({ domains, training }: Recipe, domain: DomainName, rows: numbe
 
 /** One line: "40 steps of 16 groups: 7.2 passes over its rows". */
 function passesText(passes: number, { training, advantages }: Recipe): string {
-  const more = advantages.filter === "none" ? "" : ", not counting groups of equal scores, which are drawn and not trained";
+  const more =
+    advantages.filter === "none"
+      ? ""
+      : ", not counting groups of equal scores, which are drawn and not trained";
   return `${counted(training.steps, "step")} of ${counted(training.groupsPerStep, "group")}: ${passes.toPrecision(2)} passes over its rows${more}`;
 }
 

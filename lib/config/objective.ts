@@ -71,6 +71,12 @@ export const objectiveSchema = z
      */
     dualClip: z.number().min(1).max(1e30).optional(),
     /**
+     * Mean of log behavior - log policy, in nats a token, above which the tokens of a sequence with negative
+     * advantages are left out: "off-policy sequence masking" (DeepSeek-V3.2), TRL's off_policy_mask_threshold.
+     * Default: no such mask.
+     */
+    offPolicyMask: orOff().optional(),
+    /**
      * For kind "sapo": the temperatures of its gate for positive and for other advantages ("Soft Adaptive Policy
      * Optimization").
      */
@@ -85,10 +91,11 @@ export const objectiveSchema = z
     /** Steps after which the KL term's reference is replaced by the current policy; 0: the reference stays the initial policy. */
     referenceEverySteps: z.int().min(0).default(0),
     /**
-     * Estimator of the KL term per token, by Schulman's names (docs/reference/recipe.md, objectives); "full" computes
+     * Estimator of the KL term per token, by Schulman's names (docs/reference/recipe.md, objectives); "unbiased" is
+     * k3 times the ratio to the sampler's policy (DeepSeek-V3.2; TRL's use_bias_correction_kl); "full" computes
      * KL(policy || reference) over the token's whole distributions, not over the sampled token.
      */
-    klEstimator: z.enum(["k1", "k2", "k3", "full"]).default("k3"),
+    klEstimator: z.enum(["k1", "k2", "k3", "unbiased", "full"]).default("k3"),
     /** For "full": number of the reference's likeliest tokens; all others count as one more. Default: the whole vocabulary. */
     klTopK: count(MOST_SEQUENCES).min(1).optional(),
     entropyCoef: orOff().default(0),
@@ -186,6 +193,13 @@ export const OBJECTIVE_CHECKS: readonly ObjectiveCheck[] = [
     rule: ({ objective: { kind, dualClip } }) =>
       dualClip !== undefined && (kind === "custom" || OBJECTIVE_FORMS[kind].bound !== "clip")
         ? `is ${dualClip}, but "${kind}" does not take the minimum of a ratio and its clipped value, which dualClip bounds; leave it out`
+        : undefined,
+  },
+  {
+    paths: ["objective.offPolicyMask", "objective.kind"],
+    rule: ({ objective: { kind, offPolicyMask } }) =>
+      offPolicyMask !== undefined && (kind === "custom" || kind === "gmpo")
+        ? `is ${offPolicyMask}, but ${kind === "gmpo" ? '"gmpo" has no such mask' : "a custom objective decides by itself which tokens train"}; leave it out`
         : undefined,
   },
   {

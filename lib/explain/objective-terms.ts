@@ -107,6 +107,9 @@ function clippedMinimum(x: number, dx: number, advantage: number, { low, high, d
   return { value: -x * advantage, slope: -dx * advantage, clipped: undefined };
 }
 
+/** The term of a token that `offPolicyMask` leaves out. */
+const MASKED: Term = { value: 0, slope: 0, clipped: "low" };
+
 /** A constant weight times the log-probability. */
 const weighted = (weight: number, logprob: number, clipped?: Side): Term => ({
   value: -weight * logprob,
@@ -243,9 +246,11 @@ function corrections(
   });
 }
 
-/** Contribution of the KL term for a token, d = reference − now. */
-function klTerm(estimator: NonNullable<ObjectiveSettings["klEstimator"]>, d: number) {
+/** Contribution of the KL term for a token, d = reference − now; `ratio` is exp(now − behavior). */
+function klTerm(estimator: NonNullable<ObjectiveSettings["klEstimator"]>, d: number, ratio: number) {
   switch (estimator) {
+    case "unbiased":
+      return { value: ratio * (Math.expm1(d) - d), slope: -ratio * d };
     case "k1":
       return { value: -d, slope: 1 };
     case "k2":
@@ -304,6 +309,7 @@ export function sequenceTerms(
     now: logprobs[t]!,
     advantage: advantageOf(t),
   }));
+  const masksBad = -sum / n > Math.fround(settings.offPolicyMask ?? Number.POSITIVE_INFINITY);
   const kl = Math.fround(settings.klCoef) * regularizer;
   const entropyCoefficient = -Math.fround(settings.entropyCoef) * regularizer;
   const tokens = Array.from(logprobs, (now, t): TokenTerm => {
@@ -316,14 +322,16 @@ export function sequenceTerms(
       logprob: now,
     };
     const term = kind
-      ? tokenTerm(kind, { settings, bounds, shared }, facts)
+      ? masksBad && facts.advantage < 0
+        ? MASKED
+        : tokenTerm(kind, { settings, bounds, shared }, facts)
       : { value: 0, slope: told?.slopes[t] ?? Number.NaN, clipped: undefined };
     const d = reference === undefined || kl === 0 ? 0 : reference[t]! - now;
     const selected = selection(sequence, t, moved[t]!);
     // a custom objective's slopes already include the weights of its first pass
     const factor = scale * weights[t]!.weight * (kind ? selected.factor : 1);
     const policySlope = factor * term.slope + scale * selected.penalty.slope;
-    const divergence = klTerm(settings.klEstimator ?? "k3", d);
+    const divergence = klTerm(settings.klEstimator ?? "k3", d, tokenRatio);
     const klSlope = kl * divergence.slope;
     return {
       tokenRatio,

@@ -293,11 +293,12 @@ export interface StepOptions {
   readonly clipLow: number;
   readonly clipHigh: number;
   readonly dualClip?: number;
+  readonly offPolicyMask?: number;
   /** Temperatures of sapo's gate, by the sign of the advantage. Default: 1 and 1.05. */
   readonly gate?: { readonly positive: number; readonly negative: number };
   readonly klCoef: number;
   /** Estimator of the KL term. Default: "k3". */
-  readonly klEstimator?: "k1" | "k2" | "k3";
+  readonly klEstimator?: "k1" | "k2" | "k3" | "unbiased";
   readonly entropyCoef: number;
   readonly temperature: number;
   readonly lr: number;

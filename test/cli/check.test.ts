@@ -53,7 +53,10 @@ test("a model without a chat template, and rows that do not say how to answer, a
     defineRecipe({
       name: "base",
       model: { folder: model },
-      domains: { math: { source: { kind: "jsonl", path }, weight: 3 }, logic: { source: "procedural/logic" } },
+      domains: {
+        math: { source: { kind: "jsonl", path }, weight: 3 },
+        logic: { source: "procedural/logic" },
+      },
       rollouts: { maxOutputTokens: 16, maxPromptTokens: 64 },
       training: { steps: 9, groupsPerStep: 8 },
     }),

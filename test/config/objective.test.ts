@@ -23,6 +23,13 @@ test("a dual clip is for objectives that take the minimum with a clipped ratio",
   expect(() => objectiveOf({ kind: "gspo", dualClip: 0.5 })).toThrow("objective.dualClip");
 });
 
+test("an off-policy mask is for no objective that averages bounded ratios, and for none of one's own", () => {
+  expect(objectiveOf({ kind: "gspo", offPolicyMask: 0.1 })).toMatchObject({ offPolicyMask: 0.1 });
+  expect(() => objectiveOf({ kind: "gmpo", offPolicyMask: 0.1 })).toThrow(
+    'is 0.1, but "gmpo" has no such mask',
+  );
+});
+
 test("gmpo's bounds are of a logarithm", () => {
   expect(objectiveOf({ kind: "gmpo", clipLow: 1.5, clipHigh: 1.5 })).toMatchObject({ clipLow: 1.5 });
 });

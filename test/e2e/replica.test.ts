@@ -191,6 +191,20 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
       training: { steps: 6, updatesPerBatch: 2 },
     },
   ],
+  [
+    "gspo with an off-policy mask and an unbiased KL, two updates a batch",
+    {
+      objective: {
+        kind: "gspo",
+        clipLow: 0.1,
+        clipHigh: 0.1,
+        offPolicyMask: 1e-4,
+        klCoef: 0.05,
+        klEstimator: "unbiased",
+      },
+      training: { steps: 6, updatesPerBatch: 2 },
+    },
+  ],
   ["cispo clipped from above alone", { objective: { kind: "cispo", clipLow: 1, clipHigh: 0.05 } }],
   [
     "cispo with a KL and an entropy term",

@@ -91,6 +91,20 @@ const CASES: readonly (readonly [string, Partial<RecipeInput>])[] = [
     { objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021, klCoef: 0.05, klEstimator: "k1" } },
   ],
   [
+    "dapo with an unbiased KL and an off-policy mask",
+    {
+      objective: {
+        kind: "dapo",
+        clipLow: 0.2,
+        clipHigh: 0.2,
+        offPolicyMask: 0.001,
+        klCoef: 0.05,
+        klEstimator: "unbiased",
+      },
+    },
+  ],
+  ["gspo with an off-policy mask", { objective: { kind: "gspo", offPolicyMask: 0.001 } }],
+  [
     "dapo with k2",
     { objective: { kind: "dapo", clipLow: 0.021, clipHigh: 0.021, klCoef: 0.05, klEstimator: "k2" } },
   ],

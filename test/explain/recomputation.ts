@@ -149,15 +149,27 @@ function sequenceLoss(
     factors: number[];
     penalties: number[];
   },
-  advantages: readonly number[],
+  given: readonly number[],
   size: number,
   x: readonly number[],
 ): number {
-  const { kind, sequenceWeight, clipLow, clipHigh, dualClip, gate, klCoef, entropyCoef, correction } =
-    recipe.objective;
+  const {
+    kind,
+    sequenceWeight,
+    clipLow,
+    clipHigh,
+    dualClip,
+    offPolicyMask,
+    gate,
+    klCoef,
+    entropyCoef,
+    correction,
+  } = recipe.objective;
   const f = Math.fround;
   const [low, high] = [1 - f(clipLow), 1 + f(clipHigh)];
   const n = x.length;
+  const isFar = mean(held.map((now, t) => behavior[t]! - now)) > f(offPolicyMask ?? Number.POSITIVE_INFINITY);
+  const advantages = isFar ? given.map((A) => Math.max(0, A)) : given;
   const dual = f(dualClip ?? Number.POSITIVE_INFINITY);
   const minimum = (r: number, A: number) => Math.min(r * A, clamp(r, low, high) * A);
   const c = (r: number, A = advantages[0]!) => (A < 0 ? Math.max(minimum(r, A), dual * A) : minimum(r, A));
@@ -221,9 +233,14 @@ function sequenceLoss(
     reinforce: -sum((t) => w[t]! * advantages[t]! * x[t]!) / totals.N,
   }[kind as string]!;
   const regularizer = 1 / (totals.N * (sequenceWeight === "length" ? 1 : n));
-  const estimate = (d: number) =>
-    ({ k1: -d, k2: (d * d) / 2, k3: Math.exp(d) - d - 1, full: Number.NaN })[recipe.objective.klEstimator];
-  const k = reference === undefined ? 0 : sum((t) => estimate(reference[t]! - x[t]!));
+  const estimate = (d: number, ratio: number) => {
+    const k3 = Math.exp(d) - d - 1;
+    return { k1: -d, k2: (d * d) / 2, k3, unbiased: ratio * k3, full: Number.NaN }[
+      recipe.objective.klEstimator
+    ];
+  };
+  const k =
+    reference === undefined ? 0 : sum((t) => estimate(reference[t]! - x[t]!, Math.exp(x[t]! - behavior[t]!)));
   const penalty = sum((t) => penalties[t]! * Math.abs(x[t]! - old[t]!));
   return (
     policy +

@@ -226,8 +226,19 @@ export function stepOptions(
   lr: number,
   entropyCoef: number = objective.entropyCoef,
 ): Omit<StepOptions, "slopes"> {
-  const { kind, sequenceWeight, clipLow, clipHigh, dualClip, gate, klEstimator, klTopK, correction, router } =
-    objective;
+  const {
+    kind,
+    sequenceWeight,
+    clipLow,
+    clipHigh,
+    dualClip,
+    offPolicyMask,
+    gate,
+    klEstimator,
+    klTopK,
+    correction,
+    router,
+  } = objective;
   const { temperature } = rollouts;
   const { kind: corrects, high = 0 } = correction; // the schema requires it for every kind except "none"
   const low = correction.low === 0 && looksAtGaps(corrects) ? high : correction.low;
@@ -237,6 +248,7 @@ export function stepOptions(
     clipLow,
     clipHigh,
     ...(dualClip !== undefined && { dualClip }),
+    ...(offPolicyMask !== undefined && { offPolicyMask }),
     ...(gate && { gate }),
     klCoef: 0,
     ...(klEstimator === "full"

@@ -188,9 +188,11 @@ TEST(kl_and_entropy_follow_their_definitions) {
 }
 
 TEST(every_estimator_of_the_kl_is_its_definition) {
-  for (KlEstimator estimator : {KlEstimator::kK1, KlEstimator::kK2, KlEstimator::kK3}) {
-    const auto value = [&](double d) {
-      return estimator == KlEstimator::kK1 ? -d : estimator == KlEstimator::kK2 ? d * d / 2 : std::exp(d) - d - 1;
+  for (KlEstimator estimator : {KlEstimator::kK1, KlEstimator::kK2, KlEstimator::kK3, KlEstimator::kUnbiased}) {
+    const auto value = [&](double reference, double behavior, double now) {
+      const double d = reference - now, k3 = std::exp(d) - d - 1;
+      if (estimator == KlEstimator::kUnbiased) return std::exp(now) / std::exp(behavior) * k3;
+      return estimator == KlEstimator::kK1 ? -d : estimator == KlEstimator::kK2 ? d * d / 2 : k3;
     };
     Batch plain = random_batch(Objective::kDapo), full = plain;
     full.args.kl_coef = 0.5f;
@@ -201,9 +203,12 @@ TEST(every_estimator_of_the_kl_is_its_definition) {
     for (int64_t i = 0; i < plain.sequences(); ++i) {
       for (size_t t = size_t(plain.starts[size_t(i)]); t < size_t(plain.starts[size_t(i) + 1]); ++t) {
         if (!plain.mask[t]) continue;
-        const double d = double(plain.reference[t]) - double(plain.logprobs[t]), k = 0.5 / (7.0 * double(plain.counted(i)));
-        expected += k * value(d);
-        EXPECT_NEAR(full.a[t] - plain.a[t], k * (value(d - 1e-6) - value(d + 1e-6)) / 2e-6, 1e-6);
+        const auto at = [&](double moved) {
+          return value(double(plain.reference[t]), double(plain.behavior[t]), double(plain.logprobs[t]) + moved);
+        };
+        const double k = 0.5 / (7.0 * double(plain.counted(i)));
+        expected += k * at(0);
+        EXPECT_NEAR(full.a[t] - plain.a[t], k * (at(1e-6) - at(-1e-6)) / 2e-6, 1e-6);
       }
     }
     EXPECT_NEAR(full.run() - without, expected, 1e-12);

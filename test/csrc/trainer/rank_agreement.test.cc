@@ -85,6 +85,7 @@ TEST(the_fingerprint_is_of_everything_that_ranks_must_share) {
   others([](auto& o, auto&) { o.kl_coef += 1e-3f; });
   others([](auto& o, auto&) { o.kl_estimator = kernels::KlEstimator::kK1; });
   others([](auto& o, auto&) { o.dual_clip = 3.0f; });
+  others([](auto& o, auto&) { o.off_policy_mask = 3.0f; });
   others([](auto& o, auto&) { o.gate_positive += 1e-3f; });
   others([](auto& o, auto&) { o.gate_negative += 1e-3f; });
   others([](auto& o, auto&) { o.temperature += 1e-3f; });

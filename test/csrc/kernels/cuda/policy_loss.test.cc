@@ -153,12 +153,26 @@ TEST(every_objective_is_the_cpu_s) {
         if (regularized) {
           batch.args.kl_coef = 0.07f;
           batch.args.entropy_coef = 0.03f;
-          batch.args.kl_estimator = weight == SequenceWeight::kLength ? KlEstimator::kK1 : KlEstimator::kK2;
+          batch.args.kl_estimator = weight == SequenceWeight::kLength ? KlEstimator::kUnbiased : KlEstimator::kK2;
           batch.weighted = true;
           batch.args.dual_clip = 1.01f;  // ratios of bad tokens pass it
         }
         expect_equal(batch.on_device(), batch.on_cpu(), 10.0);
       }
+    }
+  }
+}
+
+TEST(an_off_policy_mask_is_the_cpu_s) {
+  NEEDS_DEVICE;
+  for (const Objective objective : kAll) {
+    if (objective == Objective::kGmpo || objective == Objective::kSupervised) continue;
+    for (const bool corrected : {false, true}) {
+      Batch batch(objective, SequenceWeight::kUniform, {4, 0, 9, 700, 1, 256, 257});
+      for (float& x : batch.behavior) x += 0.01f;
+      batch.args.off_policy_mask = 0.011f;
+      if (corrected) batch.args.correction = Correction::kTis, batch.args.correction_low = 0.5f, batch.args.correction_high = 2.0f;
+      expect_equal(batch.on_device(), batch.on_cpu(), 10.0);
     }
   }
 }
