@@ -1,24 +1,17 @@
-// Products with one matrix per expert on a GPU, by mma.sync. The host does not know how many pairs each expert has: it launches as many
+// Products with one matrix per expert on a GPU: by mma.sync here, by wgmma in experts_product_sm90.cu. The host does not know how many pairs each expert has: it launches as many
 // blocks as any distribution of the pairs needs. Each block finds its expert, and ends at once if no expert is left for it. A tile is computed as
 // that of any other product, so that a pair's bits are those of `linear` with the portable kernels.
 #include <algorithm>
 
 #include "kernels/cuda/experts.h"
+#include "kernels/cuda/experts_product.cuh"
+#include "kernels/cuda/matmul.h"
 #include "kernels/cuda/matmul_tile.cuh"
 #include "kernels/cuda/reduce.cuh"
 #include "kernels/cuda/vector.cuh"
 
 namespace hone::kernels::cuda {
 namespace {
-
-/// The products of all experts: those of `all` with its rows divided among the experts.
-struct ExpertProducts {
-  Product all;             // b: the matrix of the first expert; out.bias: null, or its bias
-  const int32_t* begins;   // [E + 1]
-  int experts;
-  int64_t matrix_stride;   // elements from one expert's matrix to the next
-  uint32_t tiles_across;
-};
 
 /// Tile `row` of the pairs of an expert, which are `count` from `first` on; expert -1: there is no such tile.
 struct ExpertTile {
@@ -34,12 +27,7 @@ __device__ __forceinline__ ExpertTile find_tile(const int32_t* begins, int exper
   for (int base = 0; base < experts; base += 32) {
     const int e = min(base + lane, experts - 1), first = begins[e], count = base + lane < experts ? begins[e + 1] - first : 0;
     const uint32_t tiles = uint32_t(count + kRows - 1) / kRows;
-    uint32_t through = tiles;  // tiles of the lanes up to this one
-#pragma unroll
-    for (int distance = 1; distance < 32; distance *= 2) {
-      const uint32_t lower = __shfl_up_sync(kFullWarp, through, distance);
-      if (lane >= distance) through += lower;
-    }
+    const uint32_t through = sum_up_to_lane(tiles);
     const unsigned beyond = __ballot_sync(kFullWarp, before + through > index);
     if (beyond != 0) {
       const int at = __ffs(int(beyond)) - 1;
@@ -72,32 +60,16 @@ __global__ void __launch_bounds__(T::kThreads, kWalk ? 1 : kBlocksPerProcessor<T
   compute_tile<T, Inside::kDepth, kB, kWalk>(p, {tile.row, column, 0, p.pieces});
 }
 
-/// The first index in [low, high) of ascending `rows` that is not below `row`.
-__device__ __forceinline__ int first_not_below(const int32_t* rows, int low, int high, int64_t row) {
-  while (low < high) {
-    const int middle = low + (high - low) / 2;
-    if (rows[middle] < row) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-struct ExpertSums {
-  Product all;  // a: dy, b: x, of all pairs; out: that of the first expert
-  const int32_t *begins, *rows;
-  int64_t first_row, last_row;
-};
-
 /// blockIdx: tile of columns, tile of rows, expert.
 template <class T>
 __global__ void __launch_bounds__(T::kThreads, kBlocksPerProcessor<T>) experts_grad_weight_kernel(ExpertSums g) {
-  const int e = int(blockIdx.z), begin = g.begins[e], end = g.begins[e + 1];
-  const int from = first_not_below(g.rows, begin, end, g.first_row), to = first_not_below(g.rows, from, end, g.last_row);
-  if (from == to) return;
+  const int e = int(blockIdx.z);
+  const Range pairs = g.pairs_of(e);
+  if (pairs.begin == pairs.end) return;
   Product p = g.all;
-  p.depth = to - from;
-  p.a = rows_of(p.a, from, to - from);
-  p.b = rows_of(p.b, from, to - from);
+  p.depth = pairs.end - pairs.begin;
+  p.a = rows_of(p.a, pairs.begin, p.depth);
+  p.b = rows_of(p.b, pairs.begin, p.depth);
   p.out.data = static_cast<float*>(p.out.data) + e * p.rows * p.out.stride;
   compute_tile<T, Inside::kLines, Inside::kLines, false>(p, {int64_t(blockIdx.y) * T::kRows, int64_t(blockIdx.x) * T::kColumns, 0, 1});
 }
@@ -117,9 +89,7 @@ int64_t distance_of(const std::vector<PackedMatrix>& w) {
 template <class T, Inside kB, bool kWalk>
 void launch_linear(const Stream& stream, ExpertProducts g) {
   g.tiles_across = uint32_t(ceil_div(g.all.columns, T::kColumns));
-  // Every expert that has pairs has at most one tile that is not full.
-  const int64_t pairs = g.all.rows, tiles = pairs / T::kRows + std::min<int64_t>(g.experts, pairs);
-  HONE_LAUNCH((experts_linear_kernel<T, kB, kWalk>), blocks_for(tiles * g.tiles_across, 1), T::kThreads, kSharedBytes<T>, stream, g);
+  HONE_LAUNCH((experts_linear_kernel<T, kB, kWalk>), blocks_for(g.most_tiles_down(T::kRows) * g.tiles_across, 1), T::kThreads, kSharedBytes<T>, stream, g);
 }
 
 template <class T>
@@ -135,6 +105,9 @@ void experts_linear(const Stream& stream, const ExpertsLinearArgs& args) {
   const PackedMatrix& w = args.w.front();
   ExpertProducts g{product_of(args.x, w, output(args.y, args.bias, false)), args.begins.as<const int32_t>(), int(args.w.size()), distance_of(args.w), 0};
   g.all.b.aligned = g.all.b.aligned && g.matrix_stride % 8 == 0;
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (uses_wgmma(w.n, w.k)) return multiply_experts_sm90(stream, g, w.transposed);
+  }
   const int64_t each = ceil_div(g.all.rows, g.experts);
   if (each <= Tile16::kRows) return launch_tiles<Tile16>(stream, g, w.transposed);
   if (each <= Tile64::kRows) return launch_tiles<Tile64>(stream, g, w.transposed);
@@ -144,7 +117,10 @@ void experts_linear(const Stream& stream, const ExpertsLinearArgs& args) {
 void experts_grad_weight(const Stream& stream, const ExpertsGradWeightArgs& args) {
   const int64_t E = args.begins.dim(0) - 1, N = args.dy.dim(1), K = args.x.dim(1);
   const ExpertSums g{{operand(args.dy), operand(args.x), output(args.dw, {}, true), N, K, 0, 1, false},
-                     args.begins.as<const int32_t>(), args.rows.as<const int32_t>(), args.first_row, args.last_row};
+                     args.begins.as<const int32_t>(), args.rows.as<const int32_t>(), int(E), args.first_row, args.last_row};
+  if constexpr (::hone::cuda::kSm90Built) {
+    if (uses_wgmma(N, K)) return sum_experts_sm90(stream, g);
+  }
   const dim3 grid(unsigned(ceil_div(K, Tile128::kColumns)), unsigned(ceil_div(N, Tile128::kRows)), unsigned(E));
   HONE_LAUNCH((experts_grad_weight_kernel<Tile128>), grid, Tile128::kThreads, kSharedBytes<Tile128>, stream, g);
 }

@@ -18,6 +18,8 @@ struct HopperTile {
   static constexpr int kGroups = kGroups_, kRows = 64 * kGroups_, kColumns = kColumns_, kStages = kStages_;
   static constexpr bool kWalk = kWalk_;
   static constexpr int kThreads = 128 * (kGroups + 1), kBlocksPerProcessor = kGroups == 1 ? 2 : 1;
+  // registers of a thread that multiplies, if threads that copy keep 40
+  static constexpr int kTaken = kGroups == 1 ? 216 : 232;
   static constexpr uint32_t kABytes = kRows * 128, kBBytes = kColumns * 128, kStageBytes = kABytes + kBBytes;
 };
 

@@ -16,6 +16,17 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
+/// Sum over the lanes up to this one. All lanes take part.
+template <class T>
+__device__ __forceinline__ T sum_up_to_lane(T value) {
+#pragma unroll
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const T lower = __shfl_up_sync(kFullWarp, value, distance);
+    if (int(threadIdx.x) % 32 >= distance) value += lower;
+  }
+  return value;
+}
+
 /// Maximum over the 32 lanes; NaN is ignored unless all lanes are NaN.
 __device__ __forceinline__ float warp_max(float value) {
 #pragma unroll

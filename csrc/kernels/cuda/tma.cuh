@@ -75,6 +75,15 @@ __device__ __forceinline__ void copy_box(void* shared, const CUtensorMap& map, i
       : "memory");
 }
 
+/// Like copy_box, from matrix number `matrix` of a map of several; elements beyond that matrix arrive as zeros.
+__device__ __forceinline__ void copy_box_of(void* shared, const CUtensorMap& map, int inner, int outer, int matrix, uint64_t* barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4}], [%5];\n" ::
+          "r"(shared_address(shared)),
+      "l"(reinterpret_cast<uint64_t>(&map)), "r"(inner), "r"(outer), "r"(matrix), "r"(shared_address(barrier))
+      : "memory");
+}
+
 /// Like copy_box, but copies to the address `shared` in every block of the cluster whose bit in `blocks` is
 /// set, and notifies each block's barrier.
 __device__ __forceinline__ void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier,

@@ -23,7 +23,7 @@ struct alignas(64) CUtensorMap {
   cuuint64_t opaque[16];
 };
 
-/// Supports only matrices (rank 2). `strides` are in bytes, for every dimension but the first.
+/// Supports only matrices (rank 2), and several at equal distances (rank 3). `strides` are in bytes, for every dimension but the first.
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* data,
                                 const cuuint64_t* shape, const cuuint64_t* strides, const cuuint32_t* box,
                                 const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,

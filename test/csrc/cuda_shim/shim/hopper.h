@@ -43,7 +43,11 @@ void barrier_init(uint32_t barrier, unsigned arrivals);
 void barrier_arrive(uint32_t barrier, unsigned bytes);
 void barrier_wait(uint32_t barrier, unsigned parity, const char* file, int line);
 void fence_proxy();
-void copy_box(uint32_t to, const CUtensorMap& map, int inner, int outer, uint32_t barrier);
+/// Where a box begins. matrix -1: the copy has no such coordinate, and the map must have two dimensions.
+struct BoxPlace {
+  int inner, outer, matrix = -1;
+};
+void copy_box(uint32_t to, const CUtensorMap& map, BoxPlace from, uint32_t barrier);
 bool copy_under_way(Interval shared);
 
 // ---- products ----

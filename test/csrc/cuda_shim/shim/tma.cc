@@ -1,5 +1,6 @@
 // Barriers in shared memory, and the copy engine (TMA). Source: PTX ISA, mbarrier and cp.async.bulk.tensor;
 // the CUDA driver API's conditions on tensor maps.
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <unordered_map>
@@ -35,14 +36,14 @@ struct Barrier {
 
 struct Tensor {
   const unsigned char* data;
-  int64_t width, height, stride;
+  int64_t width, height, stride, matrices, distance;  // 0 matrices: of two dimensions
   uint32_t box_width, box_height, swizzle, element;  // element: bytes per element
 };
 
 struct BoxCopy {
   Tensor from;
   uint32_t to, barrier;
-  int64_t inner, outer;
+  BoxPlace place;
   uint32_t row_bytes() const { return from.box_width * from.element; }
   Interval range() const { return {to, to + row_bytes() * from.box_height}; }
 };
@@ -74,14 +75,14 @@ Tensor decoded(const CUtensorMap& map) {
   const auto& w = map.opaque;
   if (reinterpret_cast<uintptr_t>(&map) % 64) fault("%s: a tensor map that does not lie at 64 bytes.", kernel_name());
   if (w[0] != kEncoded) fault("%s: a tensor map that was not encoded.", kernel_name());
-  return {reinterpret_cast<const unsigned char*>(w[1]), int64_t(w[2]), int64_t(w[3]), int64_t(w[4]), uint32_t(w[5]),
-          uint32_t(w[6]), uint32_t(w[7]), uint32_t(w[8])};
+  return {reinterpret_cast<const unsigned char*>(w[1]), int64_t(w[2]), int64_t(w[3]), int64_t(w[4]), int64_t(w[9]), int64_t(w[10]),
+          uint32_t(w[5]), uint32_t(w[6]), uint32_t(w[7]), uint32_t(w[8])};
 }
 
-/// Reads 16 bytes of row y from element x on, with zeros beyond the tensor.
-void read_chunk(const Tensor& t, int64_t x, int64_t y, unsigned char (&chunk)[16]) {
-  const unsigned char* const row = t.data + y * t.stride;
-  const bool there = y >= 0 && y < t.height;
+/// Reads 16 bytes of row y of matrix z (-1: the only one) from element x on, with zeros beyond the tensor.
+void read_chunk(const Tensor& t, int64_t x, int64_t y, int64_t z, unsigned char (&chunk)[16]) {
+  const unsigned char* const row = t.data + (z > 0 ? z * t.distance : 0) + y * t.stride;
+  const bool there = y >= 0 && y < t.height && z < std::max<int64_t>(t.matrices, 1);
   if (there && x >= 0 && x + 16 / t.element <= t.width) {
     std::memcpy(chunk, row + x * t.element, 16);
     return;
@@ -98,7 +99,7 @@ void land(const BoxCopy& c) {
   for (uint32_t row = 0; row < c.from.box_height; ++row) {
     for (uint32_t byte = 0; byte < row_bytes; byte += 16) {
       unsigned char chunk[16];
-      read_chunk(c.from, c.inner + byte / c.from.element, c.outer + row, chunk);
+      read_chunk(c.from, c.place.inner + byte / c.from.element, c.place.outer + row, c.place.matrix, chunk);
       const uint32_t at = swizzled_address(c.to + row * row_bytes + byte, c.from.swizzle);
       std::memcpy(window_bytes(at, 16, "a copy"), chunk, 16);
       std::memcpy(&units().view[at - units().origin], chunk, 16);
@@ -212,9 +213,10 @@ void fence_proxy() {
   for (auto& [address, barrier] : u.barriers) barrier.shown = barrier.shown || barrier.maker == thread_number();
 }
 
-void copy_box(uint32_t to, const CUtensorMap& map, int inner, int outer, uint32_t barrier) {
+void copy_box(uint32_t to, const CUtensorMap& map, BoxPlace from, uint32_t barrier) {
   expect_hopper("cp.async.bulk.tensor");
-  const BoxCopy c{decoded(map), to, barrier, inner, outer};
+  const BoxCopy c{decoded(map), to, barrier, from};
+  if ((from.matrix < 0) != (c.from.matrices == 0)) fault("%s: a copy with another number of coordinates than its map has dimensions.", kernel_name());
   const Interval range = c.range();
   if (to % 128) fault("%s: a copy to %u, which is no multiple of 128.", kernel_name(), to);
   if (!barrier_at(barrier, "a copy").shown) fault("%s: a copy to a barrier made without a proxy fence.", kernel_name());
@@ -240,19 +242,20 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
                                 const cuuint64_t* shape, const cuuint64_t* strides, const cuuint32_t* box,
                                 const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-  if (rank != 2) fault("cuTensorMapEncodeTiled: the shim knows matrices only.");
+  if (rank != 2 && rank != 3) fault("cuTensorMapEncodeTiled: the shim knows matrices only.");
   if (!is_device_pointer(data)) fault("cuTensorMapEncodeTiled: a pointer to host memory.");
   const uint32_t element = type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 ? 2 : 4;
   bool good = interleave == CU_TENSOR_MAP_INTERLEAVE_NONE &&
               reinterpret_cast<uintptr_t>(map) % 64 == 0 && reinterpret_cast<uintptr_t>(data) % 16 == 0 &&
-              strides[0] % 16 == 0 && strides[0] < uint64_t(1) << 40 && strides[0] >= shape[0] * element;
-  for (int i = 0; i < 2; ++i) {
+              strides[0] >= shape[0] * element;
+  for (cuuint32_t i = 0; i + 1 < rank; ++i) good = good && strides[i] % 16 == 0 && strides[i] < uint64_t(1) << 40;
+  for (cuuint32_t i = 0; i < rank; ++i) {
     good = good && shape[i] >= 1 && shape[i] <= uint64_t(1) << 32 && box[i] >= 1 && box[i] <= 256 && steps[i] == 1;
   }
   const uint32_t inner = box[0] * element, span = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 512 : 16u << swizzle;
   if (!good || inner % 16 || inner > span) return CUDA_ERROR_INVALID_VALUE;
   *map = {{kEncoded, reinterpret_cast<uint64_t>(data), shape[0], shape[1], strides[0], box[0], box[1], uint64_t(swizzle),
-           element}};
+           element, rank == 3 ? shape[2] : 0, rank == 3 ? strides[1] : 0}};
   return CUDA_SUCCESS;
 }
 

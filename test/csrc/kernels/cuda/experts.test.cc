@@ -231,33 +231,34 @@ struct Matrices {
 
 TEST(a_pair_has_the_bits_of_linear_on_its_row_alone) {
   NEEDS_DEVICE;
-  kernels::cuda::force_portable(true);
+  const Truncating truncating;
   struct Shape { int64_t rows, experts, k, used, outputs, inputs, gap; };
   // tiles of 16, 64 and 128 rows, each with k in one piece and in two; and rows that are not aligned
   constexpr Shape kShapes[] = {{1, 4, 2, 4, 72, 1032, 64}, {13, 7, 3, 5, 40, 24, 8}, {60, 3, 1, 1, 72, 1032, 0}, {300, 40, 4, 37, 8, 64, 0},
                                {200, 2, 1, 2, 72, 1032, 8}, {200, 2, 1, 2, 136, 24, 8}, {21, 70, 5, 6, 37, 21, 3}, {0, 5, 2, 5, 40, 24, 8}};
   Arena scratch(int64_t(4) << 20, "test", Memory::kDevice);
-  for (const Shape& s : kShapes) {
-    const Grouped g(s.rows, s.experts, s.k, s.used);
-    const int64_t P = s.rows * s.k, N = s.outputs, K = s.inputs;
-    const DeviceArray<uint16_t> x(to_bf16(random_floats(P * K)));
-    for (const bool turned : {false, true}) {
-      const Matrices w(s.experts, N, K, turned, s.gap);
-      const DeviceArray<uint16_t> y(P * N), alone(N);
-      const DeviceArray<float> biases(random_floats(s.experts * N));
-      const bool biased = turned == (s.experts % 2 == 0);
-      experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N}), biased ? biases.view(DType::kF32, {s.experts, N}) : TensorView{}});
-      const std::vector<uint16_t> all = y.download();
-      EXPECT_TRUE(std::count(all.begin(), all.end(), uint16_t(0xffff)) == 0);  // all are written
-      for (int64_t p = 0; p < P; p += std::max<int64_t>(1, P / 6)) {
-        const TensorView in(x.data() + p * K, DType::kBF16, {1, K});
-        const TensorView bias(biases.data() + g.expert_of(p) * N, DType::kF32, {N});
-        linear(device_stream(), {.x = in, .w = w.packed[size_t(g.expert_of(p))], .bias = biased ? bias : TensorView{}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
-        EXPECT_TRUE(alone.download() == std::vector<uint16_t>(all.begin() + p * N, all.begin() + (p + 1) * N));
+  each_way([&] {
+    for (const Shape& s : kShapes) {
+      const Grouped g(s.rows, s.experts, s.k, s.used);
+      const int64_t P = s.rows * s.k, N = s.outputs, K = s.inputs;
+      const DeviceArray<uint16_t> x(to_bf16(random_floats(P * K)));
+      for (const bool turned : {false, true}) {
+        const Matrices w(s.experts, N, K, turned, s.gap);
+        const DeviceArray<uint16_t> y(P * N), alone(N);
+        const DeviceArray<float> biases(random_floats(s.experts * N));
+        const bool biased = turned == (s.experts % 2 == 0);
+        experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N}), biased ? biases.view(DType::kF32, {s.experts, N}) : TensorView{}});
+        const std::vector<uint16_t> all = y.download();
+        EXPECT_TRUE(std::count(all.begin(), all.end(), uint16_t(0xffff)) == 0);  // all are written
+        for (int64_t p = 0; p < P; p += std::max<int64_t>(1, P / 6)) {
+          const TensorView in(x.data() + p * K, DType::kBF16, {1, K});
+          const TensorView bias(biases.data() + g.expert_of(p) * N, DType::kF32, {N});
+          linear(device_stream(), {.x = in, .w = w.packed[size_t(g.expert_of(p))], .bias = biased ? bias : TensorView{}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
+          EXPECT_TRUE(alone.download() == std::vector<uint16_t>(all.begin() + p * N, all.begin() + (p + 1) * N));
+        }
       }
     }
-  }
-  kernels::cuda::force_portable(false);
+  });
 }
 
 #endif

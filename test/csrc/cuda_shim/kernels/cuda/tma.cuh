@@ -25,13 +25,16 @@ inline void barrier_wait(uint64_t* barrier, unsigned parity, HONE_SHIM_SITE) {
 }
 inline void prefetch_map(const CUtensorMap&) {}
 inline void copy_box(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier) {
-  cuda_shim::copy_box(shared_address(shared), map, inner, outer, shared_address(barrier));
+  cuda_shim::copy_box(shared_address(shared), map, {inner, outer}, shared_address(barrier));
+}
+inline void copy_box_of(void* shared, const CUtensorMap& map, int inner, int outer, int matrix, uint64_t* barrier) {
+  cuda_shim::copy_box(shared_address(shared), map, {inner, outer, matrix}, shared_address(barrier));
 }
 
 inline void copy_box_to(void* shared, const CUtensorMap& map, int inner, int outer, uint64_t* barrier, unsigned short blocks) {
   const uint32_t to = shared_address(shared), at = shared_address(barrier);
   for (int rank = 0; rank < 16; ++rank) {
-    if (blocks >> rank & 1) cuda_shim::in_peer(rank, [&] { cuda_shim::copy_box(to, map, inner, outer, at); });
+    if (blocks >> rank & 1) cuda_shim::in_peer(rank, [&] { cuda_shim::copy_box(to, map, {inner, outer}, at); });
   }
 }
 
