@@ -65,7 +65,6 @@ struct ExpertTable {
 /// Tiles of y. The table counts rows of tiles, each of which has all columns.
 template <class T>
 struct LinearTiles {
-  static constexpr bool kManyMatrices = true, kMasked = false;
   const ExpertProducts& g;
   const ExpertTable& table;
 
@@ -83,8 +82,6 @@ struct LinearTiles {
 /// Tiles of dW of the experts that have pairs, which the table counts.
 template <class T>
 struct GradientTiles {
-  // a stage may reach into the next expert's pairs
-  static constexpr bool kManyMatrices = false, kMasked = true;
   const ExpertSums& g;
   const ExpertTable& table;
 
@@ -97,7 +94,7 @@ struct GradientTiles {
     const uint32_t tile = uint32_t(index) - table.before[e];
     const int line = int(tile % down()) * T::kRows;
     const int64_t matrix = e * g.all.rows;
-    return {matrix + line, int64_t(tile / down()) * T::kColumns, matrix + g.all.rows, {table.first[e], table.last[e]}, line, 0, nullptr};
+    return {matrix + line, int64_t(tile / down()) * T::kColumns, matrix + g.all.rows, {table.first[e], table.last[e]}, line, -1, nullptr};
   }
 };
 
@@ -109,7 +106,7 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
   __shared__ ExpertTable table;
   table.fill(g.experts, [&](int e) { return Range{g.begins[e], g.begins[e + 1]}; }, [](int pairs) { return uint32_t(pairs + T::kRows - 1) / T::kRows; });
-  compute_tiles<T, Inside::kDepth, kB>(a, b, LinearTiles<T>{g, table});
+  compute_tiles<T, Inside::kDepth, kB, false>(a, b, LinearTiles<T>{g, table});
 #else
   __trap();  // machine code for another device: fails instead of computing nothing
 #endif
@@ -122,7 +119,8 @@ __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
   __shared__ ExpertTable table;
   const GradientTiles<T> tiles{g, table};
   table.fill(g.experts, [&](int e) { return g.pairs_of(e); }, [&](int pairs) { return pairs > 0 ? tiles.down() * tiles.across() : 0; });
-  compute_tiles<T, Inside::kLines, Inside::kLines>(a, b, tiles);
+  // masked, because an expert's last stage may reach into the next expert's pairs
+  compute_tiles<T, Inside::kLines, Inside::kLines, true>(a, b, tiles);
 #else
   __trap();  // machine code for another device: fails instead of computing nothing
 #endif

@@ -15,7 +15,7 @@ struct TileWork {
   int64_t last_row;     // outputs from this row on are not stored
   Range depth;          // the range of k in both operands
   int line;             // the left operand's first line
-  int matrix;           // the right operand's, in a map of several matrices
+  int matrix;           // the right operand's, in a map of several matrices; else -1
   const float* bias;    // of the outputs' columns, or null
 };
 
@@ -68,7 +68,7 @@ __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap
       barrier_arrive_expecting(full, T::kStageBytes);
       copy_operand<T::kRows, kA>(ring.a(at.stage), a, work.line, int(k), -1, full);
       if constexpr (T::kCluster > 1) copy_shared_part<T>(ring.b(at.stage), b, int(work.column), int(k), full);
-      else copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), Tiles::kManyMatrices ? work.matrix : -1, full);
+      else copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), work.matrix, full);
     }
   }
 }
@@ -115,7 +115,7 @@ __device__ __forceinline__ void mask_stage(const Ring<T>& ring, int stage, int l
 
 /// Run by a group of four warps: multiplies its 64 rows, for all tiles of the block. One product runs while
 /// the group waits for the next stage.
-template <class T, Inside kA, Inside kB, class Tiles>
+template <class T, Inside kA, Inside kB, bool kMasked, class Tiles>
 __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Tiles& tiles, int group) {
   const bool first_lane = threadIdx.x % 32 == 0;
   const Product& p = tiles.product();
@@ -135,7 +135,7 @@ __device__ __forceinline__ void drain_ring(const Ring<T>& ring, const Tiles& til
     int left = 0, held = -1;  // steps left in this piece; the stage that a running product may still read
     for (int step = 0; step < steps; ++step, at.advance()) {
       barrier_wait(&ring.full[at.stage], at.parity);
-      if constexpr (Tiles::kMasked) {
+      if constexpr (kMasked) {
         const int live = depth - step * kHopperDepth;
         if (live < kHopperDepth) mask_stage<T>(ring, at.stage, live, masks++ & 1);
       }
@@ -171,12 +171,14 @@ __device__ __forceinline__ void start_ring(const Ring<T>& ring, const CUtensorMa
 }
 
 /// Run by a whole block of a kernel with kRingBytes<T> of dynamic shared memory: computes every gridDim.x-th tile, so
-/// that one tile's output is written while the next tile's operands load.
-template <class T, Inside kA, Inside kB, class Tiles>
+/// that one tile's output is written while the next tile's operands load. kMasked: the operands, whose lines are
+/// contiguous, do not end where a tile's depth does; what lies beyond it counts as zeros.
+template <class T, Inside kA, Inside kB, bool kMasked, class Tiles>
 __device__ __forceinline__ void compute_tiles(const CUtensorMap& a, const CUtensorMap& b, const Tiles& tiles) {
+  static_assert(!kMasked || (kA == Inside::kLines && kB == Inside::kLines), "rows of k are contiguous bytes");
   HONE_DYNAMIC_SHARED(unsigned char, shared);
   const Ring<T> ring(shared);
-  if (threadIdx.x == 0) start_ring<Tiles::kMasked>(ring, a, b);
+  if (threadIdx.x == 0) start_ring<kMasked>(ring, a, b);
   __syncthreads();
   // no block may copy before all blocks have initialised their barriers
   if constexpr (T::kCluster > 1) cluster_sync();
@@ -185,7 +187,7 @@ __device__ __forceinline__ void compute_tiles(const CUtensorMap& a, const CUtens
     if (threadIdx.x == 0) fill_ring<T, kA, kB>(ring, a, b, tiles);
   } else {
     take_registers<T::kTaken>();
-    drain_ring<T, kA, kB>(ring, tiles, group_of_warps() - 1);
+    drain_ring<T, kA, kB, kMasked>(ring, tiles, group_of_warps() - 1);
   }
   __syncwarp();
   if constexpr (T::kCluster > 1) cluster_sync();  // no block may exit while another one still signals it

@@ -23,7 +23,6 @@ HONE_HOST_DEVICE int64_t cluster_tiles(const Product& p) {
 /// The tiles of one product; the blocks of a cluster divide the rows of a taller tile.
 template <class T>
 struct ProductTiles {
-  static constexpr bool kManyMatrices = false, kMasked = false;
   const Product& p;
 
   __device__ __forceinline__ const Product& product() const { return p; }
@@ -31,7 +30,7 @@ struct ProductTiles {
   __device__ __forceinline__ TileWork at(int64_t index) const {
     const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, false, T::kRows * T::kCluster, T::kColumns);
     const int64_t row = T::kCluster > 1 ? work.row + cluster_rank() * T::kRows : work.row;
-    return {row, work.column, p.rows, {0, p.depth}, int(row), 0, p.out.bias};
+    return {row, work.column, p.rows, {0, p.depth}, int(row), -1, p.out.bias};
   }
 };
 
@@ -41,7 +40,7 @@ template <class T, Inside kA, Inside kB>
 __global__ void __launch_bounds__(T::kThreads, T::kBlocksPerProcessor)
     product_sm90_kernel(const __grid_constant__ CUtensorMap a, const __grid_constant__ CUtensorMap b, Product p) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
-  compute_tiles<T, kA, kB>(a, b, ProductTiles<T>{p});
+  compute_tiles<T, kA, kB, false>(a, b, ProductTiles<T>{p});
 #else
   __trap();  // machine code for another device: fails instead of computing nothing
 #endif
