@@ -71,8 +71,8 @@ struct CountRowsArgs {
 };
 void count_rows(const Stream& stream, const CountRowsArgs& args);
 
-/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of each expert e, with the bits of `linear`; on CUDA with those of its portable
-/// kernels, on a Hopper too. On CUDA the number of pairs of an expert is not read by the host.
+/// y[p] = x[p] W_e^T (+ bias_e) for every pair p of each expert e, with the bits of `linear`. On CUDA the number of pairs of an
+/// expert is not read by the host.
 struct ExpertsLinearArgs {
   TensorView x;       // [R k, K] activation in
   TensorView begins;  // [E + 1] i32 in

@@ -249,7 +249,7 @@ describe.runIf(long)("promises, benches and the summary", () => {
         return cases.split(" ").filter((name) => !text.includes(`TEST(${name}) {`));
       });
     expect(missing).toEqual([]);
-    expect(list.trim().split("\n")).toHaveLength(16);
+    expect(list.trim().split("\n")).toHaveLength(17);
   });
 
   test.runIf(longest)("what tests has just run is not run again for the promises", () => {

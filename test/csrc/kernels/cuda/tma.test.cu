@@ -26,7 +26,7 @@ TEST_SETUP { cuda_shim::set_capability(9); }
 
 enum class Mistake {
   kNone, kNoFence, kSumsReadEarly, kSumsWritten, kPlainWrite, kNoWait, kFewerBytes, kArrivedTwice, kNotShown, kOneWarpLess,
-  kNeverWaited, kLeftWritten, kOneWarpGives, kLanesDiffer,
+  kNeverWaited, kLeftWritten, kOneWarpGives, kLanesDiffer, kThirdCoordinate,
 };
 
 constexpr uint32_t kBytesA = 64 * 128;
@@ -59,7 +59,9 @@ __global__ void __launch_bounds__(128) tile_kernel(const __grid_constant__ CUten
   if (threadIdx.x == 0) {
     barrier_arrive_expecting(barrier, mistake == Mistake::kFewerBytes ? kBytes - 16 : kBytes);
     if (mistake == Mistake::kArrivedTwice) barrier_arrive(barrier);
-    copy_box(tile_a, a, kLinesA ? from_a : from_k, kLinesA ? from_k : from_a, barrier);
+    const int inner_a = kLinesA ? from_a : from_k, outer_a = kLinesA ? from_k : from_a;
+    if (mistake == Mistake::kThirdCoordinate) copy_box_of(tile_a, a, inner_a, outer_a, 0, barrier);
+    else copy_box(tile_a, a, inner_a, outer_a, barrier);
     for (int i = 0; i < (kLinesB ? kColumns : 64); i += 64) {
       copy_box(tile_b + hopper_byte(kLinesB, i, 0), b, kLinesB ? from_b + i : from_k, kLinesB ? from_k : from_b, barrier);
     }
@@ -185,7 +187,7 @@ TEST(the_shim_names_every_mistake) {
                        {Mistake::kFewerBytes, "waits for ever"}, {Mistake::kArrivedTwice, "more arrivals"},
                        {Mistake::kNotShown, "without a proxy fence"}, {Mistake::kOneWarpLess, "waits for ever"},
                        {Mistake::kNeverWaited, "did not wait for"}, {Mistake::kOneWarpGives, "setmaxnreg by some"},
-                       {Mistake::kLanesDiffer, "lanes differ"}}) {
+                       {Mistake::kLanesDiffer, "lanes differ"}, {Mistake::kThirdCoordinate, "coordinates than its map"}}) {
     const std::string said = fault_of([&] { wrong_sums<128, 0, 0>(r.mistake); });
     if (said.find(r.says) == std::string::npos) report("the shim", int(r.mistake), "said " + said);
   }
