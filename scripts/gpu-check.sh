@@ -309,7 +309,7 @@ test_kernels_cuda_matmul_release_sm90|a release's Hopper code is what a Hopper r
 test_kernels_cuda_wgmma_sm90|an element of wgmma has the same bits wherever it lies|an_element_of_wgmma_has_the_same_bits_at_every_width_column_and_row
 test_kernels_cuda_matmul_sm90|a product's row has the same bits at every number of rows|a_row_has_the_same_bits_at_every_number_of_rows_and_an_element_in_every_column
 test_kernels_cuda_matmul_sm90|rings of persistent blocks lose nothing|rings_of_persistent_blocks_are_exact_on_integers_over_many_tiles
-test_kernels_cuda_experts|a row of an expert has the bits of a product of that row alone|a_pair_has_the_bits_of_linear_on_its_row_alone
+test_kernels_cuda_experts_product|a row of an expert has the bits of a product of that row alone|a_pair_has_the_bits_of_linear_on_its_row_alone
 test_kernels_cuda_lm_head_device_sm90|a row of the head has the same bits among any number of rows|a_row_of_the_head_has_the_same_bits_among_any_number_of_rows
 test_kernels_cuda_lm_head_device_sm90|the f32 head is right every time|the_f32_head_is_right_a_hundred_times
 test_kernels_cuda_early|kernels that begin early leave what they leave one after the other|a_chain_of_kernels_that_begin_early_has_the_result_of_one_after_the_other

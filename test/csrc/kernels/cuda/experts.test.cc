@@ -1,17 +1,16 @@
 // Mixtures of experts on a device, compared with the CPU ops on the same values. Sizes are odd, some experts get no
 // rows, and one may get all of them.
 //
-// Faults put into the code, each detected: the tile after the one looked for; rows of later blocks in a block's gradient;
-// places of other pairs; the higher index of equal scores; a gradient without the softmax's mean; the first expert's bias
-// for all; pairs of weight 1 in a bias's gradient; a weight's gradient without the bias; columns of B by rank first.
+// Faults put into the code, each detected: places of other pairs; the higher index of equal scores; a gradient without the
+// softmax's mean; pairs of weight 1 in a bias's gradient; a weight's gradient without the bias; columns of B by rank first.
 #include "kernels/experts.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 
-#include "core/arena.h"
 #include "each_way.h"
+#include "expert_groups.h"
 #include "kernels/router_loss.h"
 
 namespace kernels_cuda_experts_test {
@@ -56,13 +55,6 @@ Routed route_on_device(const Case& c, const std::vector<float>& logits, const st
   route(device_stream(), {scores.view(DType::kF32, {c.rows, c.experts}), c.correction ? added.view(DType::kF32, {c.experts}) : TensorView{},
                           experts.view(DType::kI32, {c.rows, c.k}), weights.view(DType::kF32, {c.rows, c.k}), c.how});
   return {scores.download(), weights.download(), experts.download()};
-}
-
-void expect_near(const std::vector<float>& got, const std::vector<float>& wanted, double slack, const char* what) {
-  for (size_t i = 0; i < wanted.size(); ++i) {
-    if (std::fabs(double(got[i]) - double(wanted[i])) <= slack * (1.0 + std::fabs(double(wanted[i])))) continue;
-    report(what, int(i), "is " + show(got[i]) + ", expected " + show(wanted[i]));
-  }
 }
 
 }  // namespace
@@ -112,43 +104,6 @@ TEST(gradients_of_routes_are_the_cpus) {
 }
 
 namespace {
-
-/// Rows with k of E experts each, sorted on the CPU and on the device.
-struct Grouped {
-  int64_t rows, experts, k;
-  std::vector<int32_t> chosen, begins, row_of, pairs;
-  DeviceArray<int32_t> device_chosen, device_begins, device_rows, device_pairs;
-
-  /// used: the number of experts that rows go to; the others have none.
-  Grouped(int64_t r, int64_t e, int64_t n, int64_t used)
-      : rows(r), experts(e), k(n), chosen(choice(r, e, n, used)), begins(size_t(e + 1), -1), row_of(size_t(r * n), -1), pairs(size_t(r * n), -1), device_chosen(chosen),
-        device_begins(e + 1), device_rows(r * n), device_pairs(r * n) {
-    group_rows({}, {i32(chosen.data(), {r, n}), i32(begins.data(), {e + 1}), i32(row_of.data(), {r * n}), i32(pairs.data(), {r, n})});
-    group_rows(device_stream(), {device_chosen.view(DType::kI32, {r, n}), begin_view(), row_view(), pair_view()});
-  }
-  TensorView begin_view() const { return device_begins.view(DType::kI32, {experts + 1}); }
-  TensorView row_view() const { return device_rows.view(DType::kI32, {rows * k}); }
-  TensorView pair_view() const { return device_pairs.view(DType::kI32, {rows, k}); }
-  TensorView host_begins() const { return i32(begins.data(), {experts + 1}); }
-  TensorView host_rows() const { return i32(row_of.data(), {rows * k}); }
-  TensorView host_pairs() const { return i32(pairs.data(), {rows, k}); }
-  int64_t expert_of(int64_t pair) const { return std::upper_bound(begins.begin(), begins.end(), int32_t(pair)) - begins.begin() - 1; }
-
- private:
-  static std::vector<int32_t> choice(int64_t rows, int64_t experts, int64_t k, int64_t used) {
-    std::vector<int32_t> out, all(size_t(experts), 0);
-    std::iota(all.begin(), all.end(), 0);
-    std::shuffle(all.begin(), all.end(), test::random());
-    all.resize(size_t(used));
-    for (int64_t r = 0; r < rows; ++r) {
-      std::shuffle(all.begin(), all.end(), test::random());
-      std::vector<int32_t> mine(all.begin(), all.begin() + k);
-      std::sort(mine.begin(), mine.end());
-      out.insert(out.end(), mine.begin(), mine.end());
-    }
-    return out;
-  }
-};
 
 /// rows, experts, k, experts that get rows
 constexpr int64_t kGroups[][4] = {{1, 4, 2, 4}, {13, 7, 3, 5}, {60, 3, 1, 1}, {300, 40, 4, 37}, {0, 5, 2, 5}, {21, 70, 5, 6}};
@@ -202,137 +157,6 @@ TEST(rows_are_combined_and_pairs_weighed_as_on_the_cpu) {
                                   dw.view(DType::kF32, {rows, k}), g.device_chosen.view(DType::kI32, {rows, k}), of_outputs.view(DType::kF32, {experts, C}), douts.view(DType::kBF16, {P, C})});
     expect_near(dw.download(), biased, 4e-6, "dweights with a bias");
   }
-}
-
-#ifdef HONE_HAVE_CUDA
-
-namespace {
-
-/// One bf16 matrix per expert, `gap` elements apart on the device; what lies between them is NaN.
-struct Matrices {
-  int64_t n, k, distance;
-  bool transposed;
-  std::vector<float> values;
-  DeviceArray<uint16_t> memory;
-  std::vector<PackedMatrix> packed;
-
-  /// poisoned: every second expert's matrix is not a number.
-  Matrices(int64_t experts, int64_t outputs, int64_t inputs, bool turned, int64_t gap, bool poisoned = false)
-      : n(outputs), k(inputs), distance(n * k + gap), transposed(turned), memory(experts * distance) {
-    for (int64_t e = 0; e < experts; ++e) {
-      const std::vector<float> one = poisoned && e % 2 ? poison(n * k) : rounded_to_bf16(random_floats(n * k)), between = poison(gap);
-      values.insert(values.end(), one.begin(), one.end());
-      values.insert(values.end(), between.begin(), between.end());
-    }
-    memory = DeviceArray<uint16_t>(to_bf16(values));
-    for (int64_t e = 0; e < experts; ++e) packed.push_back({n, k, DType::kBF16, memory.data() + e * distance, turned});
-  }
-  /// An element of W_e [n, k], however it is stored.
-  double at(int64_t e, int64_t row, int64_t column) const { return values[size_t(e * distance + (transposed ? column * n + row : row * k + column))]; }
-};
-
-/// Compares a pair's outputs, or some of many, with sums in f64.
-void expect_sums(const uint16_t* y, const float* x, const Matrices& w, int64_t expert, const float* bias) {
-  for (int64_t n = 0; n < w.n; n += 1 + w.n / 12) {
-    double sum = bias ? bias[n] : 0.0;
-    for (int64_t k = 0; k < w.k; ++k) sum += double(x[k]) * w.at(expert, n, k);
-    EXPECT_NEAR(bf16_to_f32(y[n]), sum, 9.6e-7 * double(w.k) + std::fabs(sum) / 256);
-  }
-}
-
-}  // namespace
-
-TEST(a_pair_has_the_bits_of_linear_on_its_row_alone) {
-  NEEDS_DEVICE;
-  const Truncating truncating;
-  struct Shape { int64_t rows, experts, k, used, outputs, inputs, gap; };
-  // tiles of 16, 64 and 128 rows, each with k in one piece and in two; experts of more rows than a tile and of one; and rows that are
-  // not aligned
-  constexpr Shape kShapes[] = {{150, 3, 1, 1, 136, 72, 8}, {290, 2, 1, 2, 264, 72, 0}, {11, 12, 1, 12, 264, 40, 16},
-                               {1, 4, 2, 4, 72, 1032, 64}, {13, 7, 3, 5, 40, 24, 8}, {60, 3, 1, 1, 72, 1032, 0}, {300, 40, 4, 37, 8, 64, 0},
-                               {200, 2, 1, 2, 72, 1032, 8}, {200, 2, 1, 2, 136, 24, 8}, {21, 70, 5, 6, 37, 21, 3}, {0, 5, 2, 5, 40, 24, 8}};
-  Arena scratch(int64_t(4) << 20, "test", Memory::kDevice);
-  each_way([&] {
-    for (const Shape& s : kShapes) {
-      const Grouped g(s.rows, s.experts, s.k, s.used);
-      const int64_t P = s.rows * s.k, N = s.outputs, K = s.inputs;
-      const std::vector<float> entering = rounded_to_bf16(random_floats(P * K)), biases = random_floats(s.experts * N);
-      const DeviceArray<uint16_t> x(to_bf16(entering));
-      const DeviceArray<float> device_biases(biases);
-      for (const bool turned : {false, true}) {
-        const Matrices w(s.experts, N, K, turned, s.gap);
-        const DeviceArray<uint16_t> y(P * N), alone(N);
-        const bool biased = turned == (s.experts % 2 == 0);
-        experts_linear(device_stream(), {x.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N}), biased ? device_biases.view(DType::kF32, {s.experts, N}) : TensorView{}});
-        const std::vector<uint16_t> all = y.download();
-        EXPECT_TRUE(std::count(all.begin(), all.end(), uint16_t(0xffff)) == 0);  // all are written
-        for (int64_t p = 0; p < P; p += std::max<int64_t>(1, P / 6)) {
-          const int64_t e = g.expert_of(p);
-          const TensorView in(x.data() + p * K, DType::kBF16, {1, K});
-          const TensorView bias(device_biases.data() + e * N, DType::kF32, {N});
-          expect_sums(all.data() + p * N, entering.data() + p * K, w, e, biased ? biases.data() + e * N : nullptr);
-          linear(device_stream(), {.x = in, .w = w.packed[size_t(e)], .bias = biased ? bias : TensorView{}, .y = alone.view(DType::kBF16, {1, N}), .scratch = &scratch});
-          EXPECT_TRUE(alone.download() == std::vector<uint16_t>(all.begin() + p * N, all.begin() + (p + 1) * N));
-        }
-      }
-    }
-  });
-}
-
-TEST(an_experts_results_do_not_depend_on_the_values_of_another) {
-  NEEDS_DEVICE;
-  each_way([] {
-    for (const auto& [rows, experts, k, used] : {std::array<int64_t, 4>{45, 5, 2, 4}, {210, 2, 1, 2}}) {
-      const Grouped g(rows, experts, k, used);
-      const int64_t P = rows * k, N = 136, K = 40;
-      for (const bool turned : {false, true}) {
-        std::vector<float> x = rounded_to_bf16(random_floats(P * K)), dy = rounded_to_bf16(random_floats(P * N));
-        for (int64_t p = 0; p < P; ++p) {
-          if (g.expert_of(p) % 2 == 0) continue;
-          std::fill_n(x.begin() + p * K, K, std::nanf("")), std::fill_n(dy.begin() + p * N, N, std::nanf(""));
-        }
-        const Matrices w(experts, N, K, turned, 8, true);
-        const DeviceArray<uint16_t> ax(to_bf16(x)), ady(to_bf16(dy)), y(P * N);
-        const DeviceArray<float> dw(std::vector<float>(size_t(experts * N * K), 0.0f));
-        experts_linear(device_stream(), {ax.view(DType::kBF16, {P, K}), g.begin_view(), w.packed, y.view(DType::kBF16, {P, N})});
-        experts_grad_weight(device_stream(), {.dy = ady.view(DType::kBF16, {P, N}), .x = ax.view(DType::kBF16, {P, K}), .begins = g.begin_view(), .rows = g.row_view(),
-                                              .dw = dw.view(DType::kF32, {experts * N, K}), .last_row = rows});
-        const std::vector<uint16_t> outputs = y.download();
-        const std::vector<float> sums = dw.download();
-        for (int64_t p = 0; p < P; ++p) {
-          if (g.expert_of(p) % 2 == 0) expect_sums(outputs.data() + p * N, x.data() + p * K, w, g.expert_of(p), nullptr);
-        }
-        for (int64_t i = 0; i < experts * N * K; ++i) {
-          if (i / (N * K) % 2 == 0 && std::isnan(sums[size_t(i)])) report("dW of another expert", int(i), "is not a number");
-        }
-      }
-    }
-  });
-}
-
-#endif
-
-TEST(gradients_of_weights_are_sums_over_an_experts_rows_of_a_block) {
-  NEEDS_DEVICE;
-  struct Shape { int64_t rows, experts, k, used, outputs, inputs; };
-  constexpr Shape kShapes[] = {{19, 4, 2, 3, 136, 24}, {130, 3, 1, 1, 136, 24}, {40, 9, 3, 9, 136, 24}, {70, 3, 2, 3, 40, 264}, {5, 40, 2, 40, 16, 8}, {19, 4, 2, 3, 37, 21}, {0, 3, 1, 3, 16, 8}};
-  each_way([&] {
-    for (const auto& [rows, experts, k, used, N, K] : kShapes) {
-      const Grouped g(rows, experts, k, used);
-      const int64_t P = rows * k;
-      const std::vector<float> x = rounded_to_bf16(random_floats(P * K)), dy = rounded_to_bf16(random_floats(P * N)), before = random_floats(experts * N * K);
-      const DeviceArray<uint16_t> ax(to_bf16(x)), ady(to_bf16(dy));
-      for (const auto& [first, last] : {std::pair<int64_t, int64_t>{0, rows}, {std::min<int64_t>(5, rows), std::min<int64_t>(11, rows)}, {7, 7}}) {
-        std::vector<float> wanted = before;
-        experts_grad_weight({}, {.dy = f32(dy.data(), {P, N}), .x = f32(x.data(), {P, K}), .begins = g.host_begins(), .rows = g.host_rows(), .dw = f32(wanted.data(), {experts * N, K}),
-                                 .first_row = first, .last_row = last});
-        const DeviceArray<float> dw(before);
-        experts_grad_weight(device_stream(), {.dy = ady.view(DType::kBF16, {P, N}), .x = ax.view(DType::kBF16, {P, K}), .begins = g.begin_view(), .rows = g.row_view(),
-                                              .dw = dw.view(DType::kF32, {experts * N, K}), .first_row = first, .last_row = last});
-        expect_near(dw.download(), wanted, 2e-5, "dw");  // up to 130 products of size 1
-      }
-    }
-  });
 }
 
 TEST(gradients_of_biases_are_sums_over_an_experts_rows_of_a_block) {
