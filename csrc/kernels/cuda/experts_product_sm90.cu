@@ -65,6 +65,7 @@ struct ExpertTable {
 /// Tiles of y. The table counts rows of tiles, each of which has all columns.
 template <class T>
 struct LinearTiles {
+  static constexpr bool kManyMatrices = true;
   const ExpertProducts& g;
   const ExpertTable& table;
 
@@ -82,6 +83,7 @@ struct LinearTiles {
 /// Tiles of dW of the experts that have pairs, which the table counts.
 template <class T>
 struct GradientTiles {
+  static constexpr bool kManyMatrices = false;
   const ExpertSums& g;
   const ExpertTable& table;
 
@@ -94,7 +96,7 @@ struct GradientTiles {
     const uint32_t tile = uint32_t(index) - table.before[e];
     const int line = int(tile % down()) * T::kRows;
     const int64_t matrix = e * g.all.rows;
-    return {matrix + line, int64_t(tile / down()) * T::kColumns, matrix + g.all.rows, {table.first[e], table.last[e]}, line, -1, nullptr};
+    return {matrix + line, int64_t(tile / down()) * T::kColumns, matrix + g.all.rows, {table.first[e], table.last[e]}, line, 0, nullptr};
   }
 };
 

@@ -1,6 +1,7 @@
 // Blocks that compute tile after tile on Hopper: one thread lets the copy engine (TMA) fill a ring of stages;
 // groups of four warps multiply them (wgmma). `Tiles` says which tiles there are: count(), and at(index), whose
-// calls for one index return the same in every thread.
+// calls for one index return the same in every thread; and kManyMatrices: whether the right operand is one of several
+// matrices of a map.
 #pragma once
 
 #include "core/cuda/launch.cuh"
@@ -15,7 +16,7 @@ struct TileWork {
   int64_t last_row;     // outputs from this row on are not stored
   Range depth;          // the range of k in both operands
   int line;             // the left operand's first line
-  int matrix;           // the right operand's, in a map of several matrices; else -1
+  int matrix;           // the right operand's number, if its map is of several matrices
   const float* bias;    // of the outputs' columns, or null
 };
 
@@ -43,21 +44,22 @@ __device__ __forceinline__ void copy_shared_part(unsigned char* to, const CUtens
   copy_box_to(to + hopper_byte(false, first, 0), map, k, line + first, barrier, (1 << T::kCluster) - 1);
 }
 
-/// matrix: -1 for the map of a single matrix.
-template <int kLines, Inside kInside>
+/// kMany: the map is of several matrices, of which this copies from number `matrix`.
+template <int kLines, Inside kInside, bool kMany>
 __device__ __forceinline__ void copy_operand(unsigned char* to, const CUtensorMap& map, int line, int k, int matrix, uint64_t* barrier) {
   constexpr bool kLinesInside = kInside == Inside::kLines;
 #pragma unroll
   for (int i = 0; i < kLines; i += kLinesInside ? 64 : kLines) {
     const int inner = kLinesInside ? line + i : k, outer = kLinesInside ? k : line;
-    if (matrix < 0) copy_box(to + hopper_byte(kLinesInside, i, 0), map, inner, outer, barrier);
-    else copy_box_of(to + hopper_byte(kLinesInside, i, 0), map, inner, outer, matrix, barrier);
+    if constexpr (kMany) copy_box_of(to + hopper_byte(kLinesInside, i, 0), map, inner, outer, matrix, barrier);
+    else copy_box(to + hopper_byte(kLinesInside, i, 0), map, inner, outer, barrier);
   }
 }
 
 /// Run by one thread: keeps the ring full, for all tiles of this block.
 template <class T, Inside kA, Inside kB, class Tiles>
 __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap& a, const CUtensorMap& b, const Tiles& tiles) {
+  [[maybe_unused]] constexpr bool kMany = Tiles::kManyMatrices;
   RingPlace<T::kStages> at;
   const int64_t count = tiles.count();
   for (int64_t index = blockIdx.x / T::kCluster; index < count; index += gridDim.x / T::kCluster) {
@@ -66,9 +68,9 @@ __device__ __forceinline__ void fill_ring(const Ring<T>& ring, const CUtensorMap
       uint64_t* const full = &ring.full[at.stage];
       barrier_wait(&ring.empty[at.stage], at.parity ^ 1);
       barrier_arrive_expecting(full, T::kStageBytes);
-      copy_operand<T::kRows, kA>(ring.a(at.stage), a, work.line, int(k), -1, full);
+      copy_operand<T::kRows, kA, false>(ring.a(at.stage), a, work.line, int(k), 0, full);
       if constexpr (T::kCluster > 1) copy_shared_part<T>(ring.b(at.stage), b, int(work.column), int(k), full);
-      else copy_operand<T::kColumns, kB>(ring.b(at.stage), b, int(work.column), int(k), work.matrix, full);
+      else copy_operand<T::kColumns, kB, kMany>(ring.b(at.stage), b, int(work.column), int(k), work.matrix, full);
     }
   }
 }

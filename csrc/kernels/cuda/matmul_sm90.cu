@@ -23,6 +23,7 @@ HONE_HOST_DEVICE int64_t cluster_tiles(const Product& p) {
 /// The tiles of one product; the blocks of a cluster divide the rows of a taller tile.
 template <class T>
 struct ProductTiles {
+  static constexpr bool kManyMatrices = false;
   const Product& p;
 
   __device__ __forceinline__ const Product& product() const { return p; }
@@ -30,7 +31,7 @@ struct ProductTiles {
   __device__ __forceinline__ TileWork at(int64_t index) const {
     const BlockWork work = work_of(index, p.rows, p.columns, p.pieces, false, T::kRows * T::kCluster, T::kColumns);
     const int64_t row = T::kCluster > 1 ? work.row + cluster_rank() * T::kRows : work.row;
-    return {row, work.column, p.rows, {0, p.depth}, int(row), -1, p.out.bias};
+    return {row, work.column, p.rows, {0, p.depth}, int(row), 0, p.out.bias};
   }
 };
 
