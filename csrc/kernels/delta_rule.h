@@ -18,14 +18,15 @@ inline constexpr int64_t kMostTaps = 8, kMostCudaDeltaDim = 128;
 struct DeltaSizes {
   int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, taps = 0;
   bool mamba = false;
+  int64_t norms = 1;  // of Mamba-2: RMS norms of the output, each over as many columns; 0: none
   int64_t keys() const { return key_heads * key_dim; }
   int64_t values() const { return value_heads * value_dim; }
   int64_t channels() const { return 2 * keys() + values(); }
   bool is_convolution() const { return key_heads == 0; }
   /// Number of columns of the input: q | k | v | z | b | a; Mamba-2: z | x | B | C | dt.
   int64_t inputs() const { return is_convolution() ? 3 * value_dim : channels() + values() + (mamba ? 1 : 2) * value_heads; }
-  /// Number of columns that a norm of the output covers: a value head, or all heads of Mamba-2.
-  int64_t norm_width() const { return mamba ? values() : value_dim; }
+  /// Number of weights of the output's norm: those of a value head, or of all heads of Mamba-2.
+  int64_t norm_width() const { return !mamba ? value_dim : norms > 0 ? values() : 0; }
   /// f32 numbers of a sequence's state: the last taps - 1 rows of the convolution's input, the oldest first, then M states [Dk, Dv].
   int64_t state_floats() const { return (taps - 1) * channels() + value_heads * key_dim * value_dim; }
 };
@@ -35,7 +36,7 @@ struct DeltaWeights {
   TensorView conv;   // [channels, taps] f32, the weight of the oldest token first
   TensorView decay;  // [M] f32, ln A
   TensorView dt;     // [M] f32, added to column a before the softplus
-  TensorView norm;   // [norm_width] f32, weight of the output's RMS norm
+  TensorView norm;   // [norm_width] f32, weight of the output's RMS norm; empty: Mamba-2 without it
   // of Mamba-2 only:
   TensorView conv_bias{};  // [channels] f32
   TensorView skip{};       // [M] f32, D

@@ -9,11 +9,12 @@ namespace {
 
 void expect_mamba(const Stream& stream, const TensorView& x, const TensorView& y, const DeltaWeights& w, const DeltaSizes& s, const char* op) {
   if (stream.is_cuda()) fail(Code::kUnsupported, "%s: only the CPU has Mamba-2; choose device \"cpu\".", op);
-  expect_contiguous(x, DType::kF32, {x.dim(0), s.inputs()}, op, "x");
+  expect(x, DType::kF32, {x.dim(0), s.inputs()}, op, "x");
   expect_contiguous(y, DType::kF32, {x.dim(0), s.values()}, op, "y");
   expect_contiguous(w.conv, DType::kF32, {s.channels(), s.taps}, op, "conv");
   expect_contiguous(w.conv_bias, DType::kF32, {s.channels()}, op, "conv_bias");
-  expect_contiguous(w.norm, DType::kF32, {s.values()}, op, "norm");
+  if (s.norms > 0) expect_contiguous(w.norm, DType::kF32, {s.values()}, op, "norm");
+  if (s.norms > 0 && s.values() % s.norms != 0) fail(Code::kShape, "%s: %lld columns cannot be divided among %lld norms.", op, (long long)s.values(), (long long)s.norms);
   for (const TensorView* view : {&w.decay, &w.dt, &w.skip}) expect_contiguous(*view, DType::kF32, {s.value_heads}, op, "decay, dt and skip");
 }
 

@@ -13,12 +13,14 @@ struct StepRange {
 };
 
 /// c_t = silu(bias + sum_j conv_j c'_{t - taps + 1 + j}) = x | B | C;  s = clamp(softplus(dt + dt_bias), least, most);
-/// S_t = exp(-s A) S_{t-1} + s B (x) x;  o = S_t^T C + D x;  y = norm rms(o silu(z)), over all heads at once.
+/// S_t = exp(-s A) S_{t-1} + s B (x) x;  o = S_t^T C + D x;  y = norm rms(o silu(z)), over each of DeltaSizes::norms equal
+/// parts of the columns, or y = o silu(z) without norms.
 /// Head h reads B and C of group h / (M / N). Computed one token at a time, in f32: a row's bits depend only on its
 /// sequence, however its rows are divided among calls. Takes and releases mamba_scratch_bytes. A run's state:
-/// DeltaSizes::state_floats. Source: Dao and Gu, Transformers are SSMs; transformers, modeling_granitemoehybrid.
+/// DeltaSizes::state_floats. Source: Dao and Gu, Transformers are SSMs; transformers, modeling_granitemoehybrid,
+/// modeling_falcon_h1.
 struct MambaArgs {
-  TensorView x;  // [R, inputs] f32 in: z | x | B | C | dt
+  TensorView x;  // [R, inputs] f32 in, strided rows: z | x | B | C | dt
   DeltaWeights weights;
   DeltaRuns runs;
   TensorView y;  // [R, M Dv] f32 out
@@ -34,11 +36,11 @@ void mamba(const Stream& stream, const MambaArgs& args);
 /// heads of a part of a group (mamba_head_parts), and parts are added in order. States are recomputed from one stored every
 /// 64 rows, in memory of each thread.
 struct MambaGradArgs {
-  TensorView x;         // [R, inputs] f32 in
+  TensorView x;         // [R, inputs] f32 in, strided rows
   DeltaWeights weights;
   TensorView cu_rows;   // [S + 1] i32; runs begin with zero states
   TensorView dy;        // [R, M Dv] f32 in
-  TensorView dx;        // [R, inputs] f32 out
+  TensorView dx;        // [R, inputs] f32 out, strided rows
   DeltaWeights dweights;  // accumulated
   DeltaSizes sizes;
   StepRange steps;

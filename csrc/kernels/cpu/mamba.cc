@@ -53,8 +53,11 @@ class MambaForward {
       }
     });
   }
-  GatedNormRow norm_row(const float* o, int64_t r, float eps) const {
-    return {o + r * s.values(), x.row<float>(r), w.norm.as<float>(), s.values(), eps};
+  /// Number of parts of a row's columns that are gated and normed apart.
+  int64_t parts() const { return std::max<int64_t>(s.norms, 1); }
+  GatedNormRow norm_row(const float* o, int64_t r, int64_t part, float eps) const {
+    const int64_t width = s.values() / parts(), first = part * width;
+    return {o + r * s.values() + first, x.row<float>(r) + first, s.norms > 0 ? w.norm.as<float>() + first : nullptr, width, eps};
   }
 
   const TensorView& x;
@@ -77,6 +80,12 @@ class MambaForward {
   }
 };
 
+/// Replaces o [R][values] by its gradient, and writes dx of columns z.
+void mamba_gate_grad(const Stream& stream, const MambaForward& f, float* o, const MambaGradArgs& args) {
+  const auto run = HONE_PICK(gate_grad_row);
+  f.conv.for_rows(stream, [&](int64_t r, int64_t) { run(f.norm_row(o, r, 0, args.eps), args.dy.row<float>(r), o + r * f.s.values(), args.dx.row<float>(r)); });
+}
+
 /// Replaces o [R][values] by its gradient, writes dx of columns z, and adds to dnorm.
 void mamba_norm_grad(const Stream& stream, const MambaForward& f, float* o, const MambaGradArgs& args) {
   const auto run = HONE_PICK(gated_norm_grad_row);
@@ -91,7 +100,10 @@ void mamba_norm_grad(const Stream& stream, const MambaForward& f, float* o, cons
   stream.parallel_for(chunks, 1, [&](int64_t begin, int64_t end) {
     for (int64_t c = begin; c < end; ++c) {
       for (int64_t r = firsts[size_t(c)]; r < firsts[size_t(c) + 1]; ++r) {
-        run(f.norm_row(o, r, args.eps), args.dy.row<float>(r), o + r * width, args.dx.row<float>(r), sums.data() + c * width);
+        for (int64_t part = 0; part < f.parts(); ++part) {
+          const int64_t first = part * (width / f.parts());
+          run(f.norm_row(o, r, part, args.eps), args.dy.row<float>(r) + first, o + r * width + first, args.dx.row<float>(r) + first, sums.data() + c * width + first);
+        }
       }
     }
   });
@@ -171,9 +183,12 @@ void mamba(const Stream& stream, const MambaArgs& a) {
   const int64_t mark = a.scratch->mark();
   const MambaForward f(stream, a.x, a.weights, a.runs, a.sizes, a.steps, *a.scratch);
   float* const y = a.y.as<float>();
-  const auto norm = HONE_PICK(gated_norm_row);
+  const auto norm = a.sizes.norms > 0 ? HONE_PICK(gated_norm_row) : HONE_PICK(gate_row);
   f.scan(stream, y);
-  f.conv.for_rows(stream, [&](int64_t r, int64_t) { norm(f.norm_row(y, r, a.eps), y + r * a.sizes.values()); });
+  f.conv.for_rows(stream, [&](int64_t r, int64_t) {
+    float* to = y + r * a.sizes.values();
+    for (int64_t part = 0; part < f.parts(); ++part, to += a.sizes.values() / f.parts()) norm(f.norm_row(y, r, part, a.eps), to);
+  });
   if (f.conv.runs.states) f.conv.keep_tails();
   a.scratch->release(mark);
 }
@@ -187,7 +202,7 @@ void mamba_grad(const Stream& stream, const MambaGradArgs& a) {
   const MambaScanGradients d{a.scratch->take_array<float>(f.rows() * s.channels()), a.scratch->take_array<float>(f.rows() * 2 * s.value_heads),
                         a.scratch->take_array<float>(mamba_head_parts(s) * f.rows() * 2 * s.keys())};
   f.scan(stream, o);
-  mamba_norm_grad(stream, f, o, a);
+  s.norms > 0 ? mamba_norm_grad(stream, f, o, a) : mamba_gate_grad(stream, f, o, a);
   mamba_scan_grad(stream, f, o, d, a.dweights);
   mamba_gates_grad(f, d.gates, a);
   f.conv.gradient(stream, d.mixed, f.mixed(a.dx), a.dweights.conv, a.dweights.conv_bias);

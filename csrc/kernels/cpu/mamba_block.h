@@ -40,7 +40,7 @@ inline constexpr int64_t mamba_grad_scratch(int64_t rows, int64_t key_dim, int64
   return (chunks + kRecurrentChunk + 2) * key_dim * value_dim + key_dim + 16 * value_dim;
 }
 
-/// The gated norm of one row: y = weight g / rms(g), g = o silu(z).
+/// The gated norm of one row, or of a part of it: y = weight g / rms(g), g = o silu(z).
 struct GatedNormRow {
   const float *o, *z, *weight;
   int64_t width;
@@ -53,5 +53,9 @@ HONE_VARIANTS(void mamba_grad_rows(const MambaGradRows&));
 HONE_VARIANTS(void gated_norm_row(const GatedNormRow&, float* y));
 /// Writes d_o, which may alias o, and dz; adds to dweight.
 HONE_VARIANTS(void gated_norm_grad_row(const GatedNormRow&, const float* dy, float* d_o, float* dz, float* dweight));
+/// y = o silu(z), without the norm. y may alias o.
+HONE_VARIANTS(void gate_row(const GatedNormRow&, float* y));
+/// Writes d_o, which may alias o, and dz.
+HONE_VARIANTS(void gate_grad_row(const GatedNormRow&, const float* dy, float* d_o, float* dz));
 
 }  // namespace hone::kernels::cpu

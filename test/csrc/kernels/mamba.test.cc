@@ -18,9 +18,11 @@ namespace {
 
 using Doubles = std::vector<double>;
 
-DeltaSizes sizes(int64_t groups, int64_t heads, int64_t state, int64_t head, int64_t taps) { return {groups, heads, state, head, taps, true}; }
+/// norms: of the output's parts; 0: none.
+DeltaSizes sizes(int64_t groups, int64_t heads, int64_t state, int64_t head, int64_t taps, int64_t norms = 1) { return {groups, heads, state, head, taps, true, norms}; }
 
-const DeltaSizes kSizes[] = {sizes(1, 1, 4, 4, 4), sizes(2, 4, 5, 3, 4), sizes(1, 12, 16, 16, 2), sizes(1, 3, 20, 37, 3), sizes(2, 4, 37, 150, 4)};
+const DeltaSizes kSizes[] = {sizes(1, 1, 4, 4, 4), sizes(2, 4, 5, 3, 4), sizes(1, 12, 16, 16, 2), sizes(1, 3, 20, 37, 3), sizes(2, 4, 37, 150, 4),
+                             sizes(2, 4, 5, 3, 4, 2), sizes(4, 8, 16, 37, 3, 4), sizes(2, 4, 5, 23, 4, 0)};
 
 /// A case's inputs and weights (listed by inputs()), and dy; the loss is the product of dy and y.
 struct World {
@@ -31,19 +33,31 @@ struct World {
 
   World(const DeltaSizes& of, std::vector<int32_t> starts, StepRange range = {}) : s(of), cu(std::move(starts)), steps(range) {
     x = random_floats(rows() * s.inputs(), 1.5f), conv = random_floats(s.channels() * s.taps);
-    decay = random_floats(s.value_heads), dt = random_floats(s.value_heads), norm = random_floats(s.values());
+    decay = random_floats(s.value_heads), dt = random_floats(s.value_heads), norm = random_floats(s.norm_width());
     bias = random_floats(s.channels()), skip = random_floats(s.value_heads), dy = random_floats(rows() * s.values());
   }
   int64_t rows() const { return cu.back(); }
   std::vector<std::vector<float>*> inputs() { return {&x, &conv, &decay, &dt, &norm, &bias, &skip}; }
   DeltaWeights of(const std::vector<std::vector<float>*>& v) const {
     return {f32(v[1]->data(), {s.channels(), s.taps}), f32(v[2]->data(), {s.value_heads}), f32(v[3]->data(), {s.value_heads}),
-            f32(v[4]->data(), {s.values()}), f32(v[5]->data(), {s.channels()}), f32(v[6]->data(), {s.value_heads})};
+            s.norms > 0 ? f32(v[4]->data(), {s.values()}) : TensorView{}, f32(v[5]->data(), {s.channels()}), f32(v[6]->data(), {s.value_heads})};
   }
   Arena arena() const { return Arena(mamba_scratch_bytes(rows(), s), "test"); }
 };
 
 double sigmoid(double v) { return 1 / (1 + std::exp(-v)); }
+
+/// The RMS norm of each of `parts` equal parts of g, times the weight.
+Doubles norm(const Doubles& g, const Doubles& weight, int64_t parts) {
+  Doubles out;
+  const size_t width = g.size() / size_t(parts);
+  for (size_t first = 0; first < g.size(); first += width) {
+    double square = 0;
+    for (size_t i = first; i < first + width; ++i) square += g[i] * g[i];
+    for (size_t i = first; i < first + width; ++i) out.push_back(weight[i] * g[i] / std::sqrt(square / double(width) + 1e-6));
+  }
+  return out;
+}
 
 /// y in f64, from the inputs.
 Doubles reference(const World& w, const std::vector<Doubles>& in) {
@@ -65,7 +79,6 @@ Doubles reference(const World& w, const std::vector<Doubles>& in) {
       Doubles mixed;
       for (int64_t c = 0; c < s.channels(); ++c) mixed.push_back(channel(c));
       Doubles g;
-      double square = 0;
       for (int64_t h = 0; h < M; ++h) {
         const double soft = std::log1p(std::exp(row[wide + s.channels() + h] + in[3][size_t(h)]));
         const double step = std::clamp(soft, w.steps.least, w.steps.most), decay = std::exp(-std::exp(in[2][size_t(h)]) * step);
@@ -79,10 +92,10 @@ Doubles reference(const World& w, const std::vector<Doubles>& in) {
             o += state * c[k];
           }
           g.push_back(o * z * sigmoid(z));
-          square += g.back() * g.back();
         }
       }
-      for (size_t i = 0; i < g.size(); ++i) y[size_t(t * wide) + i] = in[4][i] * g[i] / std::sqrt(square / double(wide) + 1e-6);
+      const Doubles normed = s.norms > 0 ? norm(g, in[4], s.norms) : g;
+      std::copy(normed.begin(), normed.end(), y.begin() + t * wide);
     }
   }
   return y;
@@ -172,7 +185,7 @@ TEST(a_sequence_has_the_same_bits_however_its_rows_are_divided_among_calls) {
 TEST(gradients_match_central_differences_of_the_recurrence) {
   each_isa([] {
     for (const StepRange& steps : {StepRange{}, StepRange{0.4, 1.2}}) {
-      for (const DeltaSizes& s : {kSizes[0], kSizes[1], sizes(1, 9, 3, 2, 2)}) {
+      for (const DeltaSizes& s : {kSizes[0], kSizes[1], sizes(1, 9, 3, 2, 2), sizes(2, 4, 3, 3, 2, 2), sizes(2, 4, 3, 2, 3, 0)}) {
         World w(s, {0, 2, 2, 9}, steps);
         const auto d = gradient(w, {}), again = gradient(w, two_threads());
         std::vector<Doubles> in = doubles(w);
@@ -194,7 +207,7 @@ TEST(gradients_match_central_differences_of_the_recurrence) {
 }
 
 TEST(gradients_of_sequences_longer_than_a_chunk_match_too) {
-  for (const DeltaSizes& s : {sizes(2, 4, 6, 5, 4), sizes(1, 2, 48, 20, 4)}) {
+  for (const DeltaSizes& s : {sizes(2, 4, 6, 5, 4), sizes(1, 2, 48, 20, 4), sizes(2, 4, 6, 5, 4, 2), sizes(2, 4, 6, 5, 4, 0)}) {
     World w(s, {0, 150, 214, 342});
     const auto d = gradient(w, two_threads());
     std::vector<Doubles> in = doubles(w);
@@ -211,6 +224,36 @@ TEST(gradients_of_sequences_longer_than_a_chunk_match_too) {
       }
     }
   }
+}
+
+TEST(rows_of_inputs_may_lie_among_other_columns) {
+  World w(sizes(2, 4, 5, 3, 4, 2), {0, 3, 9});
+  const int64_t I = w.s.inputs(), R = w.rows(), before = 7, wide = I + before + 2;
+  const std::vector<float> y = forward(w, {});
+  const auto d = gradient(w, {});
+  std::vector<float> x = poison(R * wide), dx = x, again = poison(R * w.s.values());
+  for (int64_t r = 0; r < R; ++r) std::copy_n(w.x.begin() + r * I, I, x.begin() + r * wide + before);
+  const auto strided = [&](std::vector<float>& of) {
+    TensorView view = f32(of.data() + before, {R, I});
+    view.row_stride = wide;
+    return view;
+  };
+  Arena arena = w.arena();
+  const TensorView cu = i32(w.cu.data(), {3});
+  mamba({}, {.x = strided(x), .weights = w.of(w.inputs()), .runs = {cu, nullptr}, .y = f32(again.data(), {R, w.s.values()}), .sizes = w.s, .steps = w.steps, .scratch = &arena});
+  EXPECT_TRUE(same_bits(again.data(), y.data(), int64_t(y.size())));
+  auto sums = d;
+  std::vector<std::vector<float>*> views;
+  for (auto& v : sums) std::fill(v.begin(), v.end(), 0.0f), views.push_back(&v);
+  mamba_grad({}, {.x = strided(x), .weights = w.of(w.inputs()), .cu_rows = cu, .dy = f32(w.dy.data(), {R, w.s.values()}), .dx = strided(dx), .dweights = w.of(views),
+                  .sizes = w.s, .steps = w.steps, .scratch = &arena});
+  for (int64_t r = 0; r < R; ++r) EXPECT_TRUE(same_bits(dx.data() + r * wide + before, d[0].data() + r * I, I));
+  for (size_t which = 1; which < d.size(); ++which) EXPECT_TRUE(same_bits(sums[which].data(), d[which].data(), int64_t(d[which].size())));
+}
+
+TEST(norms_that_do_not_divide_the_columns_are_refused) {
+  World w(sizes(1, 4, 4, 4, 4, 3), {0, 4});
+  EXPECT_THROWS(forward(w, {}), Code::kShape);
 }
 
 TEST(runs_that_do_not_cover_the_rows_are_refused) {
