@@ -100,6 +100,8 @@ def shrink_text(text):
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
+    if "mamba_d_ssm" in text:
+        small.update(mamba_n_heads=6, mamba_d_head=HEAD_DIM, mamba_d_ssm=6 * HEAD_DIM, mamba_d_state=STATE)
     if has_mamba(text):
         small.update(mamba_d_state=STATE, embedding_multiplier=1)  # with 12 the tied head would repeat the last token
     for name in ("num_experts", "num_local_experts", "n_routed_experts"):
@@ -279,7 +281,7 @@ def golden(config):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
     text = small.get("text_config", small)
-    if {"linear_num_value_heads", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small) or has_mamba(text):
+    if {"linear_num_value_heads", "mamba_d_ssm", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small) or has_mamba(text):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

@@ -9,7 +9,7 @@ namespace hone::engine {
 
 int64_t page_bytes(const model::ModelConfig& model, int32_t page_tokens, DType storage) {
   int64_t width = 0;
-  for (int64_t l = 0; l < model.layers; ++l) width += model.is_linear(l) ? 0 : 2 * model.kv_width(l);
+  for (int64_t l = 0; l < model.layers; ++l) width += model.attends(l) ? 2 * model.kv_width(l) : 0;
   return width * page_tokens * dtype_bytes(storage);
 }
 
@@ -22,7 +22,7 @@ PagePool::PagePool(const model::ModelConfig& model, int32_t pages, int32_t page_
       references_(static_cast<size_t>(pages), 0) {
   for (int64_t plane = 0; plane < 2 * model.layers; ++plane) {
     const int64_t l = plane / 2, bytes = model.kv_width(l) * page_tokens * dtype_bytes(storage);
-    if (model.is_linear(l)) continue;
+    if (!model.attends(l)) continue;
     planes_.push_back({model.kv_heads_of(l), model.head_dim_of(l), bytes, page_bytes_});
     page_bytes_ += bytes;
   }

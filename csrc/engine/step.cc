@@ -24,7 +24,7 @@ WeightBytes packed_bytes(const model::WeightSnapshot& w) {
   const auto bytes = [](const kernels::PackedMatrix& m) { return m.n * m.k * dtype_bytes(m.storage); };
   WeightBytes b{bytes(w.head), bytes(w.head)};
   for (const model::PackedLayer& l : w.layers) {
-    int64_t layer = bytes(l.qkv) + bytes(l.o) + bytes(l.gate_up) + bytes(l.down) + bytes(l.router);
+    int64_t layer = bytes(l.qkv) + bytes(l.o) + bytes(l.o_beside) + bytes(l.gate_up) + bytes(l.down) + bytes(l.router);
     if (!l.experts_down.empty()) layer += int64_t(l.experts_down.size()) * (bytes(l.experts_gate_up.front()) + bytes(l.experts_down.front()));
     b.total += layer;
     b.largest = std::max(b.largest, layer);
@@ -36,7 +36,7 @@ double weights_per_row(const model::WeightSnapshot& w) {
   const auto count = [](const kernels::PackedMatrix& m) { return double(m.n) * double(m.k); };
   double sum = count(w.head);
   for (const model::PackedLayer& l : w.layers) {
-    sum += count(l.qkv) + count(l.o) + count(l.gate_up) + count(l.down) + count(l.router);
+    sum += count(l.qkv) + count(l.o) + count(l.o_beside) + count(l.gate_up) + count(l.down) + count(l.router);
     if (!l.experts_down.empty()) sum += double(w.config.experts.chosen) * (count(l.experts_gate_up.front()) + count(l.experts_down.front()));
   }
   return sum;

@@ -43,15 +43,17 @@ void add_attention(const ModelConfig& c, int64_t layer, std::vector<Target>& out
   out.push_back({layer_names(c).attn_out, "self_attn", Product::kO, 0, C, q});
 }
 
-void add_linear_attention(const ModelConfig& c, std::vector<Target>& out) {
+void add_linear_attention(const ModelConfig& c, int64_t layer, std::vector<Target>& out) {
   const int64_t wide = c.delta.channels() + c.delta.values(), M = c.delta.value_heads, C = c.width;
   if (c.delta.is_convolution()) {
     out.push_back({"in_proj", "conv", Product::kQkv, 0, c.delta.inputs(), C});
     return out.push_back({"out_proj", "conv", Product::kO, 0, C, c.delta.values()});
   }
   if (c.delta.mamba) {
-    out.push_back({"in_proj", "mamba", Product::kQkv, 0, c.delta.inputs(), C});
-    return out.push_back({"out_proj", "mamba", Product::kO, 0, C, c.delta.values()});
+    out.push_back({"in_proj", "mamba", Product::kQkv, c.has_beside(layer) ? c.qkv_width(layer) : 0, c.delta.inputs(), C});
+    // PEFT refuses adapters of out_proj in models of this type, since Mamba's fused kernels read its weight directly
+    if (!c.has_beside(layer)) out.push_back({"out_proj", "mamba", Product::kO, 0, C, c.delta.values()});
+    return;
   }
   const auto rows = [&](const char* name, int64_t first, int64_t n) { out.push_back({name, "linear_attn", Product::kQkv, first, n, C}); };
   if (c.delta_by_head) {
@@ -79,7 +81,8 @@ std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   const int64_t C = c.width, F = c.mlp_width;
   const LayerNames names = layer_names(c);
   std::vector<Target> out;
-  c.is_linear(layer) ? add_linear_attention(c, out) : add_attention(c, layer, out);
+  if (c.attends(layer)) add_attention(c, layer, out);
+  if (c.is_linear(layer)) add_linear_attention(c, layer, out);
   if (c.mixes(layer)) add_experts(c, out);
   if (c.mixes()) return out;
   if (c.fused_gate_up) {

@@ -90,6 +90,10 @@ void check_scales(const ModelConfig& c, Rules& rules) {
   for (const auto& [name, scale] : scales) {
     rules.require(std::isfinite(scale) && scale != 0.0, "model: %s is %g; it must be finite and not 0.", name, scale);
   }
+  const Multipliers& m = c.multipliers;
+  std::vector<double> factors{m.attention_in, m.key, m.attention_out, m.linear_in, m.linear_out, m.gate, m.down};
+  factors.insert(factors.end(), m.linear.begin(), m.linear.end());
+  for (const double factor : factors) rules.require(std::isfinite(factor), "model: a multiplier inside its layers is %g; it must be finite.", factor);
   rules.require(c.attention_multiplier >= 0.0 && std::isfinite(c.attention_multiplier), "model: the scale of attention is %g; it must be above 0.",
                 c.attention_multiplier);
   rules.require(c.query_scalar >= 0.0 && std::isfinite(c.query_scalar), "model: the scalar that divides queries is %g; it must be above 0.",
@@ -169,7 +173,9 @@ int64_t ModelConfig::rotary_dim() const {
   return rope.kind == RopeConfig::Kind::kProportional ? dim : int64_t(double(dim) * rope.partial);
 }
 
-int64_t ModelConfig::attention_layers() const { return layers - std::count(linear_layers.begin(), linear_layers.end(), true); }
+int64_t ModelConfig::attention_layers() const { return beside ? layers : layers - std::count(linear_layers.begin(), linear_layers.end(), true); }
+
+int64_t ModelConfig::state_floats() const { return std::count(linear_layers.begin(), linear_layers.end(), true) * delta.state_floats(); }
 
 int64_t ModelConfig::index_in_kind(int64_t layer) const {
   if (!is_hybrid()) return layer;
@@ -177,8 +183,8 @@ int64_t ModelConfig::index_in_kind(int64_t layer) const {
 }
 
 int64_t ModelConfig::in_width(int64_t layer) const {
-  if (is_linear(layer)) return delta.inputs();
-  return qkv_width(layer) + (gated_attention ? q_width() : 0) - (keys_are_values(layer) ? kv_width(layer) : 0);
+  if (!attends(layer)) return delta.inputs();
+  return qkv_width(layer) + (gated_attention ? q_width() : 0) - (keys_are_values(layer) ? kv_width(layer) : 0) + (has_beside(layer) ? delta.inputs() : 0);
 }
 
 bool ModelConfig::mixes_in_part() const {

@@ -1,6 +1,7 @@
 // ModelConfig: the sizes and switches that define a decoder, independent of any file format.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -50,6 +51,15 @@ struct ExpertsConfig {
   double limit = 0.0;
 };
 
+/// muP's factors of what enters and leaves the parts of a layer. Source: transformers, modeling_falcon_h1.
+struct Multipliers {
+  double attention_in = 1.0, key = 1.0, attention_out = 1.0;
+  double linear_in = 1.0, linear_out = 1.0;
+  std::array<double, 5> linear{1.0, 1.0, 1.0, 1.0, 1.0};  // of the columns z, x, B, C and dt that enter Mamba-2
+  double gate = 1.0, down = 1.0;                          // of the MLP's gate, and of what leaves the MLP
+  bool operator==(const Multipliers&) const = default;
+};
+
 /// Upper limit of the number of layers (dense models have about a hundred); it bounds the memory of tensor
 /// names and shapes.
 constexpr int64_t kMostLayers = int64_t(1) << 13;
@@ -79,7 +89,7 @@ struct ModelConfig {
   bool layer_scalars = false;  // a number per layer, which is not trained, multiplies what leaves it
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2 } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2, kFalconH1 } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by the root of this; 0: by the root of D
@@ -99,12 +109,15 @@ struct ModelConfig {
 
   // per layer, whether gated DeltaNet, Mamba-2 or a short convolution replaces attention; empty: in no layer
   std::vector<bool> linear_layers;
+  // the linear_layers have attention as well, which reads the same norm of the layer's input; their sum is added to it
+  bool beside = false;
   kernels::DeltaSizes delta;          // sizes of the linear_layers
   kernels::StepRange steps;           // of Mamba-2's time steps
   // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
   bool delta_by_head = false;
   // q_proj also outputs a gate per head element; the head's output is multiplied by sigmoid(gate)
   bool gated_attention = false;
+  Multipliers multipliers;
 
   /// Whether a layer's heads differ from those that head_dim and kv_heads describe.
   bool has_full_heads(int64_t layer) const { return full_head_dim > 0 && !slides(layer); }
@@ -124,20 +137,27 @@ struct ModelConfig {
   int64_t sliding_rotary_dim() const { return full_head_dim > 0 ? head_dim : rotary_dim(); }
   bool is_hybrid() const { return !linear_layers.empty(); }
   bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
+  /// Whether a layer has attention, alone or beside what linear_layers have.
+  bool attends(int64_t layer) const { return beside || !is_linear(layer); }
+  bool has_beside(int64_t layer) const { return beside && is_linear(layer); }
   /// 0 or 1: layers of one kind have buffers of the same sizes.
   int kind(int64_t layer) const { return is_linear(layer) || has_full_heads(layer); }
   bool has_kinds() const { return is_hybrid() || full_head_dim > 0; }
   /// Number of layers with attention, which have keys and values.
   int64_t attention_layers() const;
-  /// f32 numbers in the recurrent states of one sequence, of all layers without attention.
-  int64_t state_floats() const { return (layers - attention_layers()) * delta.state_floats(); }
-  /// How many earlier layers are of this layer's kind (with attention, or without).
+  /// f32 numbers in the recurrent states of one sequence, of all linear_layers.
+  int64_t state_floats() const;
+  /// How many earlier layers are in linear_layers if this one is, or else have attention alone.
   int64_t index_in_kind(int64_t layer) const;
   /// Rows of a layer's first matrix: the outputs q, k, v and any others of the layer's kind.
   int64_t in_width(int64_t layer) const;
   /// Columns of q, k and v and what else a layer's kind has, whose gradients the backward holds: in_width, and v where v is k.
   int64_t made_width(int64_t layer) const { return in_width(layer) + (keys_are_values(layer) ? kv_width(layer) : 0); }
-  int64_t mixed_width(int64_t layer) const { return is_linear(layer) ? delta.values() : q_width(layer); }
+  /// Columns of in_width that activations keep: without the gates of gated attention.
+  int64_t held_width(int64_t layer) const { return is_linear(layer) ? in_width(layer) : qkv_width(layer); }
+  int64_t mixed_width(int64_t layer) const { return attends(layer) ? q_width(layer) : delta.values(); }
+  /// Columns that a layer with attention has beside mixed_width; 0: none.
+  int64_t beside_width(int64_t layer) const { return has_beside(layer) ? delta.values() : 0; }
   int64_t q_norm_width(int64_t layer) const { return qk_norm_whole ? q_width() : head_dim_of(layer); }
   int64_t k_norm_width(int64_t layer) const { return qk_norm_whole ? kv_width() : head_dim_of(layer); }
   bool norms_before() const { return norms != Norms::kAfter; }

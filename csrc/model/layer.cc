@@ -40,6 +40,43 @@ TensorView column_view(const TensorView& matrix, int64_t first, int64_t count) {
   return view;
 }
 
+TensorView linear_columns(const ModelConfig& c, int64_t layer, const TensorView& qkv) {
+  return c.has_beside(layer) ? column_view(qkv, c.qkv_width(layer), c.delta.inputs()) : qkv;
+}
+
+namespace {
+
+/// The next columns of a matrix, and their factor.
+struct Scaled {
+  int64_t count;
+  double factor;
+};
+void scale_columns(const Stream& stream, const TensorView& matrix, std::initializer_list<Scaled> parts) {
+  int64_t first = 0;
+  for (const auto& [count, factor] : parts) {
+    const TensorView columns = column_view(matrix, first, count);
+    if (factor != 1.0) kernels::axpby(stream, {.x = columns, .a = float(factor), .y = columns});
+    first += count;
+  }
+}
+
+}  // namespace
+
+void scale_entering(const Stream& stream, const ModelConfig& c, int64_t layer, const TensorView& qkv) {
+  const Multipliers& m = c.multipliers;
+  if (m == Multipliers()) return;
+  if (c.attends(layer)) scale_columns(stream, qkv, {{c.q_width(layer), m.attention_in}, {c.kv_width(layer), m.attention_in * m.key}, {c.kv_width(layer), m.attention_in * m.attention_out}});
+  if (!c.is_linear(layer)) return;
+  const auto of = [&](size_t part) { return m.linear_in * m.linear[part]; };
+  const kernels::DeltaSizes& s = c.delta;
+  scale_columns(stream, linear_columns(c, layer, qkv), {{s.values(), of(0)}, {s.values(), of(1)}, {s.keys(), of(2)}, {s.keys(), of(3)}, {s.value_heads, of(4)}});
+}
+
+void scale_gate_up(const Stream& stream, const ModelConfig& c, const TensorView& gate_up) {
+  const int64_t F = gate_up.dim(1) / 2;
+  scale_columns(stream, gate_up, {{F, c.multipliers.gate}, {F, c.multipliers.down}});
+}
+
 TensorView of_width(const TensorView& buffer, int64_t width) { return {buffer.data, buffer.dtype, {buffer.dim(0), width}}; }
 
 void norm_rows(const Stream& stream, const ModelConfig& config, const TensorView& x, const TensorView& weight, const TensorView& y) {
@@ -107,26 +144,24 @@ void add_half(const Stream& stream, const ModelConfig& config, const Ending& hal
   kernels::axpby(stream, {.x = added, .a = config.residual_scale, .y = half.out, .b = 1.0f});
 }
 
-/// Computes the projections and the recurrence of gated DeltaNet or Mamba-2, or a short convolution.
-void linear_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
-                      const kernels::DeltaRuns& runs, const LayerActivations& act, Arena* ops) {
+/// The recurrence of gated DeltaNet or Mamba-2, or a short convolution: writes y from the columns x of act.qkv.
+void mix_linear(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x, const kernels::DeltaRuns& runs,
+                const TensorView& y, Arena* ops) {
+  if (config.delta.is_convolution()) return kernels::short_conv(stream, {.x = x, .conv = weights.delta.conv, .runs = runs, .y = y, .scratch = ops});
+  if (!config.delta.mamba) {
+    return kernels::delta_rule(stream, {.x = x, .weights = weights.delta, .runs = runs, .y = y, .sizes = config.delta, .eps = config.norm_eps, .scratch = ops});
+  }
+  kernels::mamba(stream, {.x = x, .weights = weights.delta, .runs = runs, .y = y, .sizes = config.delta, .steps = config.steps, .eps = config.norm_eps, .scratch = ops});
+  if (config.multipliers.linear_out != 1.0) kernels::axpby(stream, {.x = y, .a = float(config.multipliers.linear_out), .y = y});
+}
+
+/// The projections of gated DeltaNet, Mamba-2 or a short convolution.
+void project_linear(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x, const LayerActivations& act, Arena* ops) {
   const int64_t mark = ops->mark();
   const TensorView made = config.delta_by_head ? ops->take_view(act.qkv.dtype, {x.dim(0), weights.qkv.n}) : act.qkv;
   kernels::linear(stream, {.x = x, .w = weights.qkv, .bias = {}, .y = made, .scratch = ops});
   if (config.delta_by_head) kernels::delta_columns_by_kind(stream, {made, act.qkv, config.delta});
   ops->release(mark);
-  const TensorView& y = as_matrix(act.attn_out);
-  if (config.delta.is_convolution()) return kernels::short_conv(stream, {.x = act.qkv, .conv = weights.delta.conv, .runs = runs, .y = y, .scratch = ops});
-  if (config.delta.mamba) {
-    return kernels::mamba(stream, {.x = act.qkv, .weights = weights.delta, .runs = runs, .y = y, .sizes = config.delta, .steps = config.steps, .eps = config.norm_eps, .scratch = ops});
-  }
-  kernels::delta_rule(stream, {.x = act.qkv,
-                               .weights = weights.delta,
-                               .runs = runs,
-                               .y = y,
-                               .sizes = config.delta,
-                               .eps = config.norm_eps,
-                               .scratch = ops});
 }
 
 /// Computes q, k and v into act.qkv, and the heads' gates into act.gates.
@@ -148,16 +183,22 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                      const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads_of(layer), D = config.head_dim_of(layer);
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
-  if (config.is_linear(layer)) return linear_attention(stream, config, weights, x, attention.runs(layer), act, scratch.ops);
-  const kernels::LinearArgs product{
-      .x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = column_view(act.qkv, 0, (H + K + (config.keys_are_values(layer) ? 0 : K)) * D), .scratch = scratch.ops};
+  if (!config.attends(layer)) {
+    project_linear(stream, config, weights, x, act, scratch.ops);
+    scale_entering(stream, config, layer, act.qkv);
+    return mix_linear(stream, config, weights, act.qkv, attention.runs(layer), as_matrix(act.attn_out), scratch.ops);
+  }
+  const int64_t made = config.held_width(layer) - (config.keys_are_values(layer) ? K * D : 0);
+  const kernels::LinearArgs product{.x = x, .w = weights.qkv, .bias = weights.qkv_bias, .y = column_view(act.qkv, 0, made), .scratch = scratch.ops};
   kernels::PrepareHeadsArgs heads = prepared_heads(config, weights, positions, rope_table, layer, act);
   heads.to = attention.place(layer);
-  if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention && !config.value_norm) {
+  const bool between = config.has_beside(layer) || config.multipliers != Multipliers();  // more is done before norms and rotation
+  if (act.qk_raw.empty() && !config.qk_norm_whole && !config.gated_attention && !config.value_norm && !between) {
     kernels::linear_heads(stream, {product, heads});
   } else {
     if (config.gated_attention) project_gated(stream, config, weights, x, act, scratch.ops);
     else kernels::linear(stream, product);
+    scale_entering(stream, config, layer, act.qkv);
     if (config.keys_are_values(layer)) copy_rows(stream, column_view(act.qkv, H * D, K * D), column_view(act.qkv, (H + K) * D, K * D));
     if (!act.qk_raw.empty()) copy_rows(stream, column_view(act.qkv, 0, config.raw_width(layer)), act.qk_raw);
     if (config.value_norm) norm_values(stream, config, heads.v, scratch.ops);
@@ -167,6 +208,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
   attention.attend(stream, layer, head_view(act.qkv, 0, H, D), head_view(act.qkv, H * D, K, D), heads.v, weights.sinks, act.attn_out, act.lse);
   if (!act.v.empty()) copy_rows(stream, column_view(act.qkv, (H + K) * D, K * D), act.v);
   if (config.gated_attention) kernels::head_gate(stream, {as_matrix(act.attn_out), act.gates, act.gated});
+  if (config.has_beside(layer)) mix_linear(stream, config, weights, linear_columns(config, layer, act.qkv), attention.runs(layer), act.beside, scratch.ops);
 }
 
 void restore_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
@@ -190,14 +232,12 @@ void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLa
   const int64_t F = weights.gate_up.n / 2;
   if (F == 0) return;
   const TensorView gate_up = of_width(act.gate_up, 2 * F);
-  if (!whole) return kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = gate_up, .scratch = scratch.ops});
-  kernels::linear_swiglu(stream, {.x = x,
-                                  .w = weights.gate_up,
-                                  .gate_up = gate_up,
-                                  .y = of_width(scratch.mlp, F),
-                                  .gelu = config.gelu,
-                                  .keep = act.kept,
-                                  .scratch = scratch.ops});
+  const bool scaled = config.multipliers != Multipliers();
+  if (!whole || scaled) kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = gate_up, .scratch = scratch.ops});
+  if (scaled) scale_gate_up(stream, config, gate_up);
+  if (!whole) return;
+  if (scaled) kernels::swiglu(stream, {.gate_up = gate_up, .y = of_width(scratch.mlp, F), .gelu = config.gelu});
+  else kernels::linear_swiglu(stream, {.x = x, .w = weights.gate_up, .gate_up = gate_up, .y = of_width(scratch.mlp, F), .gelu = config.gelu, .keep = act.kept, .scratch = scratch.ops});
   if (weights.shared_gate.n > 0) kernels::row_gate(stream, {act.experts.shared, of_width(scratch.mlp, F)});
 }
 
@@ -232,6 +272,7 @@ void layer_output(const Stream& stream, const ModelConfig& config, const PackedL
   const bool apart = config.adds_apart();
   const Ending attended{weights.attn_after, act.attn_added, act.middle}, ending{weights.mlp_after, act.mlp_added, out};
   kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});
+  if (weights.o_beside.n > 0) kernels::linear(stream, {.x = act.beside_rows, .w = weights.o_beside, .bias = {}, .y = product_of(config, attended, scratch), .accumulate = true, .scratch = scratch.ops});
   add_half(stream, config, attended, scratch);
   const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
   const bool whole = !out.empty() || !act.mlp_added.empty();
@@ -268,7 +309,7 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
     most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
   };
   product(2 * F, c.width), product(c.width, F);
-  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l));
+  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l)), product(c.width, c.beside_width(l));
   if (c.value_norm) most = std::max(most, 2 * Arena::view_bytes(DType::kF32, std::max(c.head_dim, c.full_head_dim)));
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));
   most = std::max(most, expert_scratch_bytes(stream, c, rows));

@@ -22,6 +22,13 @@ TensorView as_matrix(const TensorView& heads);
 /// Columns [first, first + count) of a matrix, as [R, count] strided rows.
 TensorView column_view(const TensorView& matrix, int64_t first, int64_t count);
 
+/// The columns of act.qkv, or of its gradient, that gated DeltaNet, Mamba-2 or a short convolution reads.
+TensorView linear_columns(const ModelConfig& config, int64_t layer, const TensorView& qkv);
+/// Multiplies columns of a layer's first product, or of its gradient, as ModelConfig::multipliers say.
+void scale_entering(const Stream& stream, const ModelConfig& config, int64_t layer, const TensorView& qkv);
+/// The same for gate and up of the MLP, where up also gets the factor of what leaves the MLP.
+void scale_gate_up(const Stream& stream, const ModelConfig& config, const TensorView& gate_up);
+
 /// Temporary buffers that a layer's forward overwrites, besides its saved activations; they hold nothing
 /// after the call.
 struct LayerScratch {
@@ -48,7 +55,7 @@ void layer_forward(const Stream& stream, const ModelConfig& config, const Packed
                    const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);
 
 /// The first part of layer_forward: norm, projections, rotation, attention and its gate, or gated DeltaNet.
-/// Reads act.input; writes qkv, qk_raw, v, gates, attn_out, gated and lse.
+/// Reads act.input; writes qkv, qk_raw, v, gates, attn_out, gated, beside and lse.
 void layer_attention(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, int64_t layer,
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch);
@@ -56,7 +63,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
 void restore_heads(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& positions,
                    const TensorView& rope_table, const LayerActivations& act, bool round_keys);
 /// The second part of layer_forward, which may run on fewer rows: act.middle holds the residual stream that
-/// entered the layer and gets o(act.attn_rows) added (with parallel halves `out` gets it); then gate_up and out as above. An empty `out` is not
+/// entered the layer and gets o(act.attn_rows), and what is beside it, added (with parallel halves `out` gets it); then gate_up and out as above. An empty `out` is not
 /// computed: only what act keeps.
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out);

@@ -83,18 +83,25 @@ class PackedSource final : public AttentionSource {
   bool round_;
 };
 
+/// Buffers for the rows of mixed() and `beside` that the rest of a layer reads, where those are not all rows.
+void take_mixed_rows(const ModelConfig& c, DType type, int64_t layer, int64_t outputs, LayerActivations& act, Arena& arena) {
+  act.attn_rows = arena.take_view(type, {outputs, c.mixed_width(layer)});
+  if (c.has_beside(layer)) act.beside_rows = arena.take_view(type, {outputs, c.beside_width(layer)});
+}
+
 /// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
 /// any_mlp: with room for the MLP and the experts of any layer. shared_qkv: LayerActivations::qkv of all layers, or empty.
 LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
                             const HeadExchange* exchange = nullptr, bool any_mlp = false, const TensorView& shared_qkv = {}) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
-  const bool linear = c.is_linear(layer);
+  const bool attends = c.attends(layer);
   LayerActivations act;
-  if (linear || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, (linear ? c.in_width(layer) : c.qkv_width(layer)) / share});
+  if (!attends || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, c.held_width(layer) / share});
   else act.qkv = shared_qkv, act.v = arena.take_view(type, {rows, c.kv_width()});
-  act.attn_out = linear ? arena.take_view(type, {rows, c.delta.value_heads, c.delta.value_dim})
-                        : arena.take_view(type, {attended, c.heads / share, c.head_dim_of(layer)});
-  if (c.gated_attention && !linear) {
+  act.attn_out = attends ? arena.take_view(type, {attended, c.heads / share, c.head_dim_of(layer)})
+                         : arena.take_view(type, {rows, c.delta.value_heads, c.delta.value_dim});
+  if (c.has_beside(layer)) act.beside = act.beside_rows = arena.take_view(type, {rows, c.delta.values()});
+  if (c.gated_attention && attends) {
     act.gates = arena.take_view(type, {rows, c.q_width()});
     act.gated = arena.take_view(type, {rows, c.q_width()});
   }
@@ -103,14 +110,14 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
   if (any_mlp ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, type, outputs, arena);
   act.kept = training;
   if (!training) return act;
-  if (!linear) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
+  if (attends) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
   act.middle = arena.take_view(type, {outputs, c.width});
-  if (outputs != rows || exchange) act.attn_rows = arena.take_view(type, {outputs, c.mixed_width(layer)});
+  if (outputs != rows || exchange) take_mixed_rows(c, type, layer, outputs, act, arena);
   if (c.norms_after()) {
     act.attn_added = arena.take_view(type, {outputs, c.width});
     act.mlp_added = arena.take_view(type, {outputs, c.width});
   }
-  if (c.qk_norm && !linear) act.qk_raw = arena.take_view(type, {rows, c.raw_width(layer)});
+  if (c.qk_norm && attends) act.qk_raw = arena.take_view(type, {rows, c.raw_width(layer)});
   return act;
 }
 
@@ -118,15 +125,15 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
 /// those that depend on the layer's kind.
 int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, int64_t rows, bool training) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
-  if (c.is_linear(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
+  if (!c.attends(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
   const int64_t kept = training ? Arena::view_bytes(DType::kF32, rows * c.heads) + (c.qk_norm ? bytes(c.raw_width(layer)) : 0) : 0;
-  return bytes(c.qkv_width(layer)) + bytes(c.q_width(layer)) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
+  return bytes(c.held_width(layer)) + bytes(c.q_width(layer)) + bytes(c.beside_width(layer)) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
 }
 
 /// Whether layers of attention keep q and k before their norm alone, and share LayerActivations::qkv: norm and rotation cost
-/// little to compute again. Not with heads of two sizes, or where v has a norm. divided: ranks divide the rows, and would have to exchange heads again.
+/// little to compute again. Not with heads of two sizes, where v has a norm, or where q, k and v are not all columns. divided: ranks divide the rows, and would have to exchange heads again.
 bool shares_heads(const Stream& stream, const ModelConfig& c, bool recompute, bool divided) {
-  return c.qk_norm && c.full_head_dim == 0 && !c.value_norm && !recompute && !divided && !stream.is_cuda();
+  return c.qk_norm && c.full_head_dim == 0 && !c.value_norm && !c.beside && !recompute && !divided && !stream.is_cuda();
 }
 
 /// Layers whose buffers differ: one of each kind that there is.
@@ -157,8 +164,8 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
 LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
   LayerActivations act = buffers;
   act.input = input;
-  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = buffers.mixed();
-  for (TensorView* view : {&act.attn_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
+  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = buffers.mixed(), act.beside_rows = buffers.beside;
+  for (TensorView* view : {&act.attn_rows, &act.beside_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
   if (act.experts.scores.rank) act.experts = first_rows(buffers.experts, outputs);
@@ -188,6 +195,7 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
     copy_rows(stream, act.input, act.middle);
   } else {
     kernels::gather_rows(stream, {.from = at.mixed(), .rows = rows.loss_rows, .to = act.attn_rows});
+    if (c.has_beside(layer)) kernels::gather_rows(stream, {.from = at.beside, .rows = rows.loss_rows, .to = act.beside_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
   }
   if (rows.routes.rows && c.mixes(layer)) read_routes(c, layer, rows.routes, Q == T ? TensorView{} : rows.loss_rows, at.experts);
@@ -278,7 +286,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   if (recompute) {
     for (const int64_t l : kinds_of(c)) saved.shared[c.kind(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange, true);
     const int64_t last = c.layers - 1;
-    if (R != T && !rows.exchange) saved.shared[c.kind(last)].attn_rows = arena.take_view(type, {R, c.mixed_width(last)});
+    if (R != T && !rows.exchange) take_mixed_rows(c, type, last, R, saved.shared[c.kind(last)], arena);
   }
   TensorView qkv;
   if (shares_heads(stream, c, recompute, rows.exchange != nullptr)) qkv = arena.take_view(type, {T, c.qkv_width()});
@@ -330,7 +338,7 @@ TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t
     for (int64_t l = 0; l < c.layers; ++l) layers -= c.is_linear(l) ? 0 : bytes(c.qkv_width()) - bytes(c.kv_width());
   }
   // The last layer keeps fewer rows of its MLP, but also the gathered rows of its attention.
-  return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)),
+  return {.kept = (2 + c.layers) * bytes(c.width) + layers + bytes(c.mixed_width(c.layers - 1)) + bytes(c.beside_width(c.layers - 1)),
           .scratch = exchanged + std::max(forward_scratch, backward_scratch_bytes(stream, c, T, storage))};
 }
 
@@ -361,7 +369,7 @@ LayerViews Gradients::layer(const ModelConfig& c, int64_t i) const {
   if (!c.is_linear(i)) return out;
   const kernels::DeltaSizes& s = c.delta;
   out.delta.conv = f32(unused.as<float>(), {s.channels(), s.taps});
-  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), first(s.norm_width())};
+  if (!s.is_convolution()) out.delta = {out.delta.conv, first(s.value_heads), first(s.value_heads), s.norm_width() > 0 ? first(s.norm_width()) : TensorView{}};
   if (s.mamba) out.delta.conv_bias = first(s.channels()), out.delta.skip = first(s.value_heads);
   return out;
 }

@@ -78,15 +78,17 @@ struct PackedRows {
 /// divide the rows, qkv, attn_out and lse hold all rows but only this rank's heads.
 struct LayerActivations {
   TensorView input;      // [T, C] residual stream entering the layer
-  // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet
+  // [T, (H+2K)D] after bias, q/k norm and rotation; [T, inputs] in a layer of gated DeltaNet; with both, [T, (H+2K)D + inputs]
   TensorView qkv;
   TensorView qk_raw;     // [T, raw_width] before q/k norm, and v before its own; only when qk_norm
   TensorView v;          // [T, KD] where all layers share one qkv, which the backward makes of this and qk_raw again
   TensorView attn_out;   // [T, H, D], or [T, M, Dv]
+  TensorView beside;     // [T, M Dv] output of Mamba-2 beside attention
   TensorView gates;      // [T, HD] before the sigmoid, with gated attention alone
   TensorView gated;      // [T, HD] attn_out after the gate, likewise
   TensorView lse;        // [T, H]; of attention alone
   TensorView attn_rows;  // [Q, HD] the rows of mixed() that the rest of the layer reads
+  TensorView beside_rows;  // [Q, M Dv] the rows of `beside`, likewise
   TensorView middle;     // [Q, C] residual stream after attention; with parallel halves that entering the layer
   TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; F is 0 if the layer has only experts
   ExpertActivations experts;  // of Q rows; where the layer has experts
@@ -123,7 +125,7 @@ LayerActivations layer_activations(const Stream& stream, const WeightSnapshot& w
 /// The transposed matrices of a layer, with which its backward multiplies gradients. On a GPU they are the
 /// snapshot's packed matrices, marked as transposed.
 struct TransposedLayer {
-  kernels::PackedMatrix qkv, o, gate_up, down;
+  kernels::PackedMatrix qkv, o, o_beside, gate_up, down;
   TransposedExperts experts;
 };
 /// Makes the transposes of a layer's matrices. On the CPU takes at most transposed_layer_bytes from the

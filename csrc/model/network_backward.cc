@@ -11,26 +11,14 @@
 #include "kernels/rope.h"
 #include "kernels/short_conv.h"
 #include "kernels/swiglu.h"
-#include "model/layer.h"
-#include "model/network.h"
+#include "model/half_backward.h"
 
 namespace hone::model {
 namespace {
 
-/// Buffers of one layer's backward, reused by all layers.
-struct Scratch {
-  TensorView normed;   // [Q, C] norm output, recomputed
-  TensorView dnormed;  // [Q, C]
-  TensorView dadded;   // [Q, C] gradient of the output of attention or MLP; only if config.adds_apart()
-  TensorView mlp;      // [Q, F] swiglu output, recomputed; like dmlp, F of the widest MLP
-  TensorView dmlp;     // [Q, F]
-  TensorView dattn;    // [T, mixed_width]
-  TensorView dqkv;     // [T, made_width]
-};
-
 /// The MLP and the attention half never need their wide buffers at the same time, so these share memory.
-Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T, int64_t Q, Arena& arena) {
-  Scratch s;
+BackwardScratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T, int64_t Q, Arena& arena) {
+  BackwardScratch s;
   s.normed = arena.take_view(type, {T, c.width});
   s.dnormed = arena.take_view(type, {T, c.width});
   if (c.adds_apart()) s.dadded = arena.take_view(type, {Q, c.width});
@@ -41,91 +29,11 @@ Scratch take_scratch(const ModelConfig& c, DType type, int64_t layer, int64_t T,
   const int64_t end = arena.mark();  // later buffers must not overlap these
   arena.release(mark);
   s.dattn = arena.take_view(type, {T, c.mixed_width(layer)});
+  s.dbeside = arena.take_view(type, {T, c.beside_width(layer)});
   s.dqkv = arena.take_view(type, {T, c.made_width(layer)});
   if (arena.mark() < end) arena.take(end - arena.mark());
   return s;
 }
-
-/// A block's rows and its gradients of one layer.
-struct LayerBlock {
-  RowBlock rows;
-  const Gradients& grads;
-  LayerViews layer;
-};
-
-/// What the backward of attention and of the MLP have in common.
-struct HalfBackward {
-  using Views = TensorView LayerViews::*;  // pointer to a member: one of a layer's tensors
-
-  const Stream& stream;
-  const ModelConfig& config;
-  const PackedRows& rows;
-  const std::vector<LayerBlock>& blocks;
-  int64_t layer;
-  const TensorView& rope_table;
-  kernels::Arithmetic arithmetic;  // of gradients of matrices
-  bool rounds_keys;                // attention reads keys rounded to bf16
-  Arena& ops;  // scratch of the kernels, released after each call
-  Scratch scratch;
-  TensorView dx;  // [Q, C] gradient of the residual stream, updated in place
-  bool gathered;  // true if the rows are the loss rows only
-
-  /// Calls each(rows, block) for every block that has rows.
-  template <class Each>
-  void for_blocks(const Each& each) const {
-    for (const LayerBlock& block : blocks) {
-      const RowRange range = gathered ? block.rows.outputs : block.rows.tokens;
-      if (range.count > 0) each(range, block);
-    }
-  }
-
-  /// The input of attention or MLP; recomputes the norm before it, if any.
-  const TensorView& entering(const TensorView& x, const TensorView& weight) const {
-    if (!config.norms_before()) return x;
-    norm_rows(stream, config, x, weight, scratch.normed);
-    return scratch.normed;
-  }
-  /// Where the gradient of the first product's input is written; dx itself, which is added to, if no norm
-  /// precedes it.
-  const TensorView& dentering() const { return config.norms_before() ? scratch.dnormed : dx; }
-  /// Adds the gradient of attention's or the MLP's input to dx, given dentering().
-  void leave(const TensorView& x, const TensorView& weight, Views dweight) const {
-    if (!config.norms_before()) return;
-    norm_backward({.x = x, .weight = weight, .dy = scratch.dnormed, .dx = dx, .dweight = {}, .accumulate = true, .centered = config.norm_centered}, dweight);
-  }
-  /// Adds the gradients of a matrix and, if dbias is not null, of its bias.
-  void weight_gradient(Product product, const TensorView& dy, const TensorView& x, Views dw, Views dbias = nullptr) const {
-    for_blocks([&](const RowRange& range, const LayerBlock& block) {
-      const TensorView d = rows_of(dy, range), in = rows_of(x, range);
-      const Gradients& to = block.grads;
-      if (to.adapters) return to.adapters->gradient(stream, layer, product, d, in, *to.of_adapters, ops);
-      kernels::linear_grad_weight(stream, {.dy = d, .x = in, .dw = block.layer.*dw, .dbias = dbias ? block.layer.*dbias : TensorView{}, .arithmetic = arithmetic});
-    });
-  }
-  void norm_backward(const kernels::RmsNormGradArgs& whole, Views dweight) const {
-    for_blocks([&](const RowRange& range, const LayerBlock& block) {
-      kernels::RmsNormGradArgs args = whole;
-      for (TensorView* view : {&args.x, &args.dy, &args.dx}) *view = rows_of(*view, range);
-      args.dweight = block.layer.*dweight;
-      args.eps = config.norm_eps;
-      args.offset = config.norm_offset;
-      args.scratch = &ops;
-      kernels::rms_norm_grad(stream, args);
-    });
-  }
-  /// Gradient of the last product of attention or MLP, whose output was `added`, given the gradient dx of the
-  /// residual stream.
-  TensorView of_added(const TensorView& added, const TensorView& weight, Views dweight) const {
-    if (!config.adds_apart()) return dx;
-    TensorView d = dx;
-    if (config.residual_scale != 1.0f) {
-      kernels::axpby(stream, {.x = dx, .a = config.residual_scale, .y = scratch.dadded});
-      d = scratch.dadded;
-    }
-    if (config.norms_after()) norm_backward({.x = added, .weight = weight, .dy = d, .dx = scratch.dadded, .dweight = {}, .centered = config.norm_centered}, dweight);
-    return scratch.dadded;
-  }
-};
 
 struct Backward : HalfBackward {
   void mlp_backward(const TransposedLayer& wt, const LayerActivations& act, const TensorView& x, const TensorView& dmlp, bool accumulate) const {
@@ -135,6 +43,7 @@ struct Backward : HalfBackward {
     const TensorView& gate = act.experts.shared;
     if (!gate.empty()) kernels::row_gate(stream, {gate, dinner});
     kernels::swiglu_grad(stream, {.gate_up = gate_up, .dy = dinner, .dgate_up = gate_up, .gelu = config.gelu, .y = mlp});
+    scale_gate_up(stream, config, gate_up);
     if (!gate.empty()) kernels::row_gate_grad(stream, {.gate = gate, .gated = dinner, .x = mlp, .dgate = gate});
     weight_gradient(Product::kDown, dmlp, mlp, &LayerViews::down);
     weight_gradient(Product::kGateUp, gate_up, x, &LayerViews::gate_up);
@@ -175,14 +84,23 @@ struct Backward : HalfBackward {
       experts_backward(stream, config, {.x = x, .dadded = dmlp, .dx = dentering(), .accumulate = accumulate, .act = act.experts, .weights = w, .transposed = wt.experts, .gradients = gradients, .arithmetic = arithmetic, .layer = layer, .expert_rows = rows.expert_rows, .terms = rows.router_terms(layer + 1 == config.layers)}, ops);
     }
   }
-  /// Backward of MLP, experts and output projection down to the input of the last, dattn. dx gets the gradient of the MLP's
+  /// Backward of the output projection of Mamba-2 beside attention, which has no adapters.
+  void beside_backward(const TransposedLayer& wt, const LayerActivations& act, const TensorView& dadded, const TensorView& dbeside) const {
+    for_blocks([&](const RowRange& range, const LayerBlock& block) {
+      if (block.layer.o_beside.empty()) return;
+      kernels::linear_grad_weight(stream, {.dy = rows_of(dadded, range), .x = rows_of(act.beside_rows, range), .dw = block.layer.o_beside, .dbias = {}, .arithmetic = arithmetic});
+    });
+    kernels::linear(stream, {.x = dadded, .w = wt.o_beside, .bias = {}, .y = dbeside, .scratch = &ops});
+  }
+  /// Backward of MLP, experts and output projections down to the inputs of the last, dattn and dbeside. dx gets the gradient of the MLP's
   /// input before the projection, whose output is a part of that input, or with parallel halves after it.
-  void output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act, const TensorView& dattn) const {
+  void output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act, const TensorView& dattn, const TensorView& dbeside) const {
     mlp_half(w, wt, act);
     if (!config.parallel) leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
     const TensorView dadded = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
     weight_gradient(Product::kO, dadded, act.attn_rows, &LayerViews::o, &LayerViews::o_bias);
     kernels::linear(stream, {.x = dadded, .w = wt.o, .bias = {}, .y = dattn, .scratch = &ops});
+    if (w.o_beside.n > 0) beside_backward(wt, act, dadded, dbeside);
     if (config.parallel) leave(act.middle, w.attn_norm, &LayerViews::attn_norm);
   }
 
@@ -287,6 +205,14 @@ void gated_heads_gradient(const Backward& b, const PackedLayer& w, const LayerAc
   b.ops.release(mark);
 }
 
+/// Backward of Mamba-2, alone or beside attention. Overwrites dy.
+void mamba_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act, const TensorView& dy) {
+  const ModelConfig& c = b.config;
+  if (c.multipliers.linear_out != 1.0) kernels::axpby(b.stream, {.x = dy, .a = float(c.multipliers.linear_out), .y = dy});
+  kernels::mamba_grad(b.stream, {.x = linear_columns(c, b.layer, act.qkv), .weights = w.delta, .cu_rows = b.rows.cu_seqlens, .dy = dy,
+                                 .dx = linear_columns(c, b.layer, b.scratch.dqkv), .dweights = b.blocks.front().layer.delta, .sizes = c.delta, .steps = c.steps, .eps = c.norm_eps, .scratch = &b.ops});
+}
+
 /// Backward of gated DeltaNet, Mamba-2 or a short convolution.
 void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivations& act) {
   if (b.blocks.size() != 1) fail(Code::kInternal, "backward: rows of gated DeltaNet in %zu blocks.", b.blocks.size());
@@ -294,10 +220,7 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
     return kernels::short_conv_grad(b.stream, {.x = act.qkv, .conv = w.delta.conv, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = b.scratch.dqkv,
                                                .dconv = b.blocks.front().layer.delta.conv, .scratch = &b.ops});
   }
-  if (b.config.delta.mamba) {
-    return kernels::mamba_grad(b.stream, {.x = act.qkv, .weights = w.delta, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = b.scratch.dqkv,
-                                          .dweights = b.blocks.front().layer.delta, .sizes = b.config.delta, .steps = b.config.steps, .eps = b.config.norm_eps, .scratch = &b.ops});
-  }
+  if (b.config.delta.mamba) return mamba_gradient(b, w, act, b.config.has_beside(b.layer) ? b.scratch.dbeside : b.scratch.dattn);
   const int64_t mark = b.ops.mark();
   const TensorView &dqkv = b.scratch.dqkv, made = b.config.delta_by_head ? b.ops.take_view(dqkv.dtype, {dqkv.dim(0), dqkv.dim(1)}) : dqkv;
   kernels::delta_rule_grad(b.stream, {.x = act.qkv, .weights = w.delta, .cu_rows = b.rows.cu_seqlens, .dy = b.scratch.dattn, .dx = made,
@@ -309,8 +232,8 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
 /// Backward of the part of a layer before the output projection: attention, or what a linear layer has in its place.
 void attention_half(const Backward& b, const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) {
   if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
-  else if (b.config.gated_attention) gated_heads_gradient(b, w, act);
-  else heads_gradient(b, w, act, b.scratch.dqkv);
+  if (b.config.attends(b.layer)) b.config.gated_attention ? gated_heads_gradient(b, w, act) : heads_gradient(b, w, act, b.scratch.dqkv);
+  scale_entering(b.stream, b.config, b.layer, b.scratch.dqkv);
   const TensorView& x = b.entering(act.input, w.attn_norm);
   const TensorView dqkv = column_view(b.scratch.dqkv, 0, b.config.in_width(b.layer));
   b.weight_gradient(Product::kQkv, dqkv, x, &LayerViews::qkv, &LayerViews::qkv_bias);
@@ -334,8 +257,8 @@ int64_t backward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), tokens * width); };
   // Two more buffers for the last layer: dattn of the loss rows, and dx of all rows.
   int64_t mixing = 0;
-  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.made_width(l)));
-  return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
+  for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) mixing = std::max(mixing, bytes(c.mixed_width(l)) + bytes(c.beside_width(l)) + bytes(c.made_width(l)));
+  return transposed_layer_bytes(stream, c, storage) + (c.adds_apart() ? 4 : 3) * bytes(c.width) + bytes(c.mixed_width(c.layers - 1)) + bytes(c.beside_width(c.layers - 1)) + std::max(2 * bytes(c.widest_mlp()), mixing) +
          std::max(gated_heads_bytes(stream, c, tokens), delta_columns_bytes(stream, c, tokens)) +
          std::max({layer_gradient_bytes(stream, c, tokens), experts_backward_bytes(stream, c, tokens),
                    kernels::attention_packed_grad_scratch_bytes(stream, tokens, c.heads),
@@ -360,7 +283,8 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
   }
   TensorView dx = dhidden;  // [Q, C]
   if (R != T) dx = arena.take_view(type, {T, c.width});
-  const TensorView dattn_rows = arena.take_view(type, {R != T ? R : 0, c.mixed_width(c.layers - 1)});
+  const int64_t gathered_rows = R != T ? R : 0;
+  const TensorView dattn_rows = arena.take_view(type, {gathered_rows, c.mixed_width(c.layers - 1)}), dbeside_rows = arena.take_view(type, {gathered_rows, c.beside_width(c.layers - 1)});
   const int64_t layer_mark = arena.mark();  // a recomputed layer takes less from here than its backward
   for (int64_t l = c.layers - 1; l >= 0; --l) {
     const PackedLayer& layer = weights.layers[size_t(l)];
@@ -372,9 +296,10 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     const TransposedLayer transposed = transpose_layer(stream, layer, arena);
     const std::vector<LayerBlock> of_layer = layer_blocks(c, blocks, l);
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), out, gathered}};
-    pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn);
+    pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn, gathered ? dbeside_rows : pass.scratch.dbeside);
     if (gathered) {
       kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
+      if (c.has_beside(l)) kernels::scatter_rows(stream, {.from = dbeside_rows, .rows = rows.loss_rows, .to = pass.scratch.dbeside});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
       pass.dx = dx;
       pass.gathered = false;

@@ -8,40 +8,22 @@
 #include "core/stream.h"
 #include "core/tensor.h"
 #include "model/tensor_block.h"
+#include "model/tensor_specs.h"
 
 namespace hone::model {
 
-/// Names in files of a layer's MLP, and of its norms before and after each half (null: none). Source:
-/// transformers, modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid, _lfm2.
-struct LayerNames {
-  const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
-  // gate_up: its name if files store gate and up as one tensor
-  const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";
-  const char *sparse = "mlp", *router = "gate";  // names of the router and of the experts' parent
-  const char *expert_gate = "gate_proj", *expert_up = "up_proj", *expert_down = "down_proj";
-  const char* shared = "mlp.shared_experts";  // the shared MLP
-  const char *gate = "gate_proj", *up = "up_proj", *q_norm = "q_norm", *k_norm = "k_norm", *attn_out = "o_proj", *final_norm = "norm";
-};
-LayerNames layer_names(const ModelConfig& config);
-std::vector<TensorSpec> tensor_specs(const ModelConfig& config);
 /// Bytes of a block of all parameters of this type.
 int64_t parameter_bytes(const ModelConfig& config, DType dtype = DType::kF32);
-
-/// Whether a tensor is never trained: it has no gradient and no weight decay.
-bool is_frozen(const TensorSpec& spec);
-/// Whether weight decay applies to a tensor by default: to matrices, including experts and embeddings; not to
-/// norms, biases, sinks or convolutions.
-bool is_decayed(const TensorSpec& spec);
 
 /// The tensors of one layer. qkv is [in_width, C], gate_up is [2F, C]. Empty are: absent biases, q/k norms
 /// and norms before or after a half; gate_up and down if the layer has experts and no shared MLP. In a layer
 /// of gated DeltaNet qkv holds the matrices of q, k, v, z, b and a, `o` is the output's matrix, and delta has
-/// the other tensors; in Mamba-2 qkv is in_proj; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.
+/// the other tensors; in Mamba-2 qkv is in_proj, or q, k, v and in_proj, and o_beside is out_proj, where it is beside attention; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.
 /// E experts have router [E, C], correction [E], experts_gate_up [E 2F, C], experts_down [E C, F] (with
 /// ExpertsConfig::turned [E C, 2F] and [E F, C]), biases [E], [E, 2F] and [E, C], shared_gate [1, C]. scalar [1]:
 /// ModelConfig::layer_scalars.
 struct LayerViews {
-  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, attn_after, mlp_norm, gate_up, down, mlp_after, scalar;
+  TensorView attn_norm, qkv, qkv_bias, q_norm, k_norm, sinks, o, o_bias, o_beside, attn_after, mlp_norm, gate_up, down, mlp_after, scalar;
   kernels::DeltaWeights delta;
   TensorView router, shared_gate, router_bias, correction, experts_gate_up, experts_gate_up_bias, experts_down, experts_down_bias;
   /// A copy in which move(view) replaces each view that is not empty.

@@ -11,7 +11,7 @@ using kernels::PackedMatrix;
 /// Bytes that transpose_layer takes from the arena for layer l on the CPU.
 int64_t turned_layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t l) {
   const auto bytes = [&](int64_t n, int64_t k, DType kept) { return Arena::rounded(kernels::packed_bytes(stream, n, k, kept)); };
-  int64_t sum = bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage);
+  int64_t sum = bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage) + bytes(c.beside_width(l), c.width, storage);
   if (const int64_t F = c.mlp_width_of(l)) sum += bytes(c.width, 2 * F, storage) + bytes(F, c.width, storage);
   if (!c.mixes(l)) return sum;
   const ExpertsConfig& e = c.experts;
@@ -34,6 +34,7 @@ TransposedLayer transpose_layer(const Stream& stream, const PackedLayer& packed,
   const auto turn = [&](const PackedMatrix& matrix) { return transpose_matrix(stream, matrix, arena); };
   TransposedLayer out{.qkv = turn(packed.qkv),
                       .o = turn(packed.o),
+                      .o_beside = turn(packed.o_beside),
                       .gate_up = turn(packed.gate_up),
                       .down = turn(packed.down),
                       .experts = {.router = turn(packed.router), .shared_gate = turn(packed.shared_gate), .gate_up = {}, .down = {}}};

@@ -44,7 +44,7 @@ kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
   kernels::DeltaWeights out{.conv = conv,
                             .decay = arena.take_view(DType::kF32, {s.value_heads}),
                             .dt = arena.take_view(DType::kF32, {s.value_heads}),
-                            .norm = arena.take_view(DType::kF32, {s.norm_width()})};
+                            .norm = s.norm_width() > 0 ? arena.take_view(DType::kF32, {s.norm_width()}) : TensorView{}};
   if (s.mamba) out.conv_bias = arena.take_view(DType::kF32, {s.channels()}), out.skip = arena.take_view(DType::kF32, {s.value_heads});
   return out;
 }
@@ -53,12 +53,13 @@ kernels::DeltaWeights take_delta(const kernels::DeltaSizes& s, Arena& arena) {
 int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t layer) {
   const auto packed = [&](int64_t n, int64_t k, DType type) { return Arena::rounded(kernels::packed_bytes(stream, n, k, type)); };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
-  int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) +
+  int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) + packed(c.width, c.beside_width(layer), storage) +
                   (int(c.norms_before()) + int(c.norms_mlp())) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
   if (c.is_linear(layer)) {
     bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.norm_width())) +
              (c.delta.mamba ? floats(c.delta.channels()) + floats(c.delta.value_heads) : 0);
-  } else {
+  }
+  if (c.attends(layer)) {
     bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width(layer)) + floats(c.k_norm_width(layer)) : 0);
   }
   if (c.layer_scalars) bytes += floats(1);
@@ -98,21 +99,22 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
   const auto matrix = [&](int64_t n, int64_t k) { return take_matrix(stream, n, k, as.storage, as.arithmetic, arena); };
   const auto floats = [&](int64_t n, bool wanted = true) { return wanted ? arena.take_view(DType::kF32, {n}) : TensorView{}; };
   const int64_t F = c.mlp_width_of(i);
-  const bool linear = c.is_linear(i);
+  const bool attends = c.attends(i);
   PackedLayer out{.qkv = matrix(c.in_width(i), c.width),
                   .o = matrix(c.width, c.mixed_width(i)),
+                  .o_beside = matrix(c.has_beside(i) ? c.width : 0, c.beside_width(i)),
                   .gate_up = matrix(2 * F, c.width),
                   .down = matrix(F ? c.width : 0, F),
                   .attn_norm = floats(c.width, c.norms_before()),
                   .attn_after = floats(c.width, c.norms_after()),
                   .mlp_norm = floats(c.width, c.norms_mlp()),
                   .mlp_after = floats(c.width, c.norms_after()),
-                  .qkv_bias = floats(c.qkv_width(), c.qkv_bias && !linear),
-                  .q_norm = floats(c.q_norm_width(i), c.qk_norm && !linear),
-                  .k_norm = floats(c.k_norm_width(i), c.qk_norm && !linear),
-                  .sinks = floats(c.heads, c.sinks && !linear),
-                  .o_bias = floats(c.width, c.o_bias && !linear),
-                  .delta = linear ? take_delta(c.delta, arena) : kernels::DeltaWeights{}};
+                  .qkv_bias = floats(c.qkv_width(), c.qkv_bias && attends),
+                  .q_norm = floats(c.q_norm_width(i), c.qk_norm && attends),
+                  .k_norm = floats(c.k_norm_width(i), c.qk_norm && attends),
+                  .sinks = floats(c.heads, c.sinks && attends),
+                  .o_bias = floats(c.width, c.o_bias && attends),
+                  .delta = c.is_linear(i) ? take_delta(c.delta, arena) : kernels::DeltaWeights{}};
   if (c.layer_scalars) out.scalar = arena.take_view(DType::kF32, {1});
   if (c.mixes(i)) take_experts(stream, c, as, out, arena);
   return out;
@@ -201,6 +203,7 @@ TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& o
 
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
   std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}};
+  if (to.o_beside.n > 0) out.push_back({from.o_beside, to.o_beside, {}});
   if (to.gate_up.n > 0) out.push_back({from.gate_up, to.gate_up, {}}), out.push_back({from.down, to.down, {}});
   if (to.router.n > 0) out.push_back({from.router, to.router, {}});
   if (to.shared_gate.n > 0) out.push_back({from.shared_gate, to.shared_gate, {}});

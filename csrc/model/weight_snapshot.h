@@ -20,7 +20,7 @@ namespace hone::model {
 using FormedWeights = std::function<TensorView(const TensorView& from)>;
 
 struct PackedLayer {
-  kernels::PackedMatrix qkv, o, gate_up, down;
+  kernels::PackedMatrix qkv, o, o_beside, gate_up, down;
   // f32 copies inside the snapshot
   TensorView attn_norm, attn_after, mlp_norm, mlp_after, qkv_bias, q_norm, k_norm, sinks, o_bias, router_bias{}, correction{}, scalar{};
   kernels::DeltaWeights delta;  // f32 copies inside the snapshot

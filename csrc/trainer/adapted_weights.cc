@@ -121,7 +121,7 @@ model::Parameters merged_weights(const Stream& stream, const model::Parameters& 
 
 int64_t forming_bytes(const Stream& stream, const model::ModelConfig& c, const model::AdapterConfig& config) {
   int64_t widest = 2 * std::max(c.widest_mlp(), c.experts.width) * c.width;
-  for (int64_t l = 0; l < c.layers; ++l) widest = std::max({widest, c.in_width(l) * c.width, c.mixed_width(l) * c.width});
+  for (int64_t l = 0; l < c.layers; ++l) widest = std::max({widest, c.in_width(l) * c.width, c.mixed_width(l) * c.width, c.beside_width(l) * c.width});
   return Arena::rounded(widest * int64_t(sizeof(float))) + model::adapter_form_bytes(stream, c, config);
 }
 

@@ -106,7 +106,13 @@ function ofTwoKinds(types: readonly unknown[]): readonly unknown[] {
 /** Mamba-2's heads are together `mamba_expand` times as wide as the model. */
 function mambaSizes(text: Json, width: number): Json {
   const inner = Number(text["mamba_expand"] ?? 2) * width;
-  return { mamba_d_head: 8, mamba_n_heads: inner / 8, mamba_n_groups: 1, mamba_d_state: MAX_HEAD_DIM };
+  return {
+    mamba_d_head: 8,
+    mamba_n_heads: inner / 8,
+    mamba_n_groups: 1,
+    mamba_d_state: MAX_HEAD_DIM,
+    ...(text["mamba_d_ssm"] !== undefined && { mamba_d_ssm: inner }),
+  };
 }
 
 const inEights = (size: number) => Math.max(8, Math.round(size / 8) * 8);

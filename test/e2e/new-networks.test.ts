@@ -36,6 +36,23 @@ const MAMBA = {
   num_local_experts: 0,
 };
 
+const BESIDE = {
+  model_type: "falcon_h1",
+  num_hidden_layers: 3,
+  head_dim: 16,
+  mamba_d_ssm: 48,
+  mamba_n_heads: 6,
+  mamba_d_head: 8,
+  mamba_d_state: 12,
+  mamba_n_groups: 2,
+  attention_in_multiplier: 1.5,
+  attention_out_multiplier: 0.75,
+  key_multiplier: 0.5,
+  ssm_out_multiplier: 0.5,
+  ssm_multipliers: [0.5, 1, 1.5, 0.75, 2],
+  mlp_multipliers: [0.75, 0.5],
+};
+
 const PARALLEL = { model_type: "cohere2", num_hidden_layers: 4, head_dim: 16, sliding_window: 24 };
 
 const DAPO = { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 } as const;
@@ -74,6 +91,8 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
     { ...MAMBA, num_local_experts: 6, num_experts_per_tok: 2, intermediate_size: 24 },
     { lora: { rank: 4, alpha: 8, targets: ["in_proj", "out_proj", "experts"] } },
   ],
+  ["Mamba-2 beside attention", BESIDE, {}],
+  ["Mamba-2 beside attention, with adapters", BESIDE, { lora: { rank: 4, alpha: 8 } }],
   ["attention and MLP in parallel", PARALLEL, {}],
   ["attention and MLP in parallel, with adapters", PARALLEL, { lora: { rank: 4, alpha: 8 } }],
   [

@@ -85,6 +85,7 @@ test("layers of gated DeltaNet, Mamba-2 and short convolution have no keys and v
   for (const [name, attention] of [
     ["ibm-granite/granite-4.0-h-350m", 4],
     ["LiquidAI/LFM2-350M", 6],
+    ["tiiuae/Falcon-H1-0.5B-Instruct", 32],
   ] as const)
     expect(layersOfAttention(JSON.stringify(PUBLISHED[name]!.config), 32)).toBe(attention);
   expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);

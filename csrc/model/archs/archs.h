@@ -100,6 +100,8 @@ void parse_cohere2(ConfigFields& fields, ModelConfig& config);
 void write_cohere2(const ModelConfig& config, Json& json);
 void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config);
 void write_granite_hybrid(const ModelConfig& config, Json& json);
+void parse_falcon_h1(ConfigFields& fields, ModelConfig& config);
+void write_falcon_h1(const ModelConfig& config, Json& json);
 void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config);
 void write_qwen3_5_text(const ModelConfig& config, Json& json);
 void parse_qwen3_moe(ConfigFields& fields, ModelConfig& config);

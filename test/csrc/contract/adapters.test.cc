@@ -43,7 +43,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
 /// Models with layers of gated DeltaNet, Mamba-2 or short convolution, which the f64 reference model lacks.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
-          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
+          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"Mamba-2 beside attention", test::beside_config()}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {

@@ -81,6 +81,17 @@ inline model::ModelConfig mamba_config(bool experts = false) {
   return model::parse_hf_config(Json::parse(text, "mamba"), "mamba");
 }
 
+/// Falcon-H1: Mamba-2 of two groups beside attention in every layer, with norms of its output by group if wanted.
+inline model::ModelConfig beside_config(bool norms = false) {
+  const std::string text = R"({"model_type": "falcon_h1", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 12, "intermediate_size": 52, "max_position_embeddings": 256, "embedding_multiplier": 3.0,
+    "lm_head_multiplier": 0.5, "mlp_multipliers": [0.9, 0.7], "key_multiplier": 0.6, "attention_in_multiplier": 1.1,
+    "attention_out_multiplier": 0.9, "ssm_in_multiplier": 1.2, "ssm_out_multiplier": 0.8, "ssm_multipliers": [0.7, 0.8, 1.1, 0.9, 1.3],
+    "mamba_d_ssm": 120, "mamba_n_groups": 2, "mamba_n_heads": 6, "mamba_d_head": 20, "mamba_d_state": 9, "mamba_norm_before_gate": false,
+    "mamba_rms_norm": )" + std::string(norms ? "true}" : "false}");
+  return model::parse_hf_config(Json::parse(text, "beside"), "beside");
+}
+
 /// Heads of two sizes, whose keys serve as values in the layer without a window, which is the last.
 inline model::ModelConfig two_sizes_config() {
   const char* const text = R"({"model_type": "gemma4_text", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 4,

@@ -214,7 +214,7 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
       test::report(__FILE__, __LINE__, name + ": " + error.what());
     }
   }
-  EXPECT_TRUE(goldens.members("goldens").size() >= 85);
+  EXPECT_TRUE(goldens.members("goldens").size() >= 86);
   EXPECT_TRUE(mixtures >= 10);
 }
 

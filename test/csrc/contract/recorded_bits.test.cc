@@ -113,6 +113,7 @@ std::vector<std::pair<std::string, model::ModelConfig>> models() {
   all.emplace_back("lfm2", test::convolution_config());
   all.emplace_back("granite-4-h", test::mamba_config());
   all.emplace_back("granite-4-h with experts", test::mamba_config(true));
+  all.emplace_back("falcon_h1", test::beside_config());
   all.emplace_back("gemma4_text", test::two_sizes_config());
   return all;
 }
@@ -144,6 +145,7 @@ const Recorded kRecorded[] = {
     {"lfm2", 0xbee40ad8f85c5e73, 0x5b46e09db748aa18, 0x44038db3770107aa},
     {"granite-4-h", 0x1b21989a6e45dbfc, 0x84fd36abadacd8fe, 0x2db7488f4066a8ef},
     {"granite-4-h with experts", 0xb06f39d376237aa6, 0xeeef27bc6552be76, 0xfcebb676a85cc5a3},
+    {"falcon_h1", 0x08264ad203416fd5, 0x2a36c73961e4782a, 0xb94144d81c9230e8},
     {"gemma4_text", 0x7f87e1c6c442129c, 0xfd12fbc3e1979715, 0x0d5bef8764a26713},
 };
 
