@@ -50,7 +50,7 @@ def weights(name, shape, offset):
         value = u / 4
     elif len(shape) == 1:
         value = 1 - offset + u / 4
-    elif "embed_tokens" in name or "lm_head" in name:
+    elif "embed" in name or "lm_head" in name:
         value = u / 2
     else:
         value = 3 * u / numpy.sqrt(float(shape[1]))
@@ -71,6 +71,8 @@ def layers_of(text):
         return 5  # the fourth layer has attention
     if text["model_type"] == "lfm2":
         return 4
+    if text["model_type"] == "nemotron_h":
+        return 5
     if has_mamba(text):
         return 3
     if text.get("first_k_dense_replace"):
@@ -100,6 +102,10 @@ def shrink_text(text):
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
     if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
+    if text["model_type"] == "nemotron_h":
+        first = text["hybrid_override_pattern"].index("*") - 1
+        small.update(hybrid_override_pattern=text["hybrid_override_pattern"][first : first + layers], head_dim=HEAD_DIM)
+        small.update(mamba_num_heads=6, mamba_head_dim=HEAD_DIM, n_groups=2, ssm_state_size=STATE)
     if "mamba_d_ssm" in text:
         small.update(mamba_n_heads=6, mamba_d_head=HEAD_DIM, mamba_d_ssm=6 * HEAD_DIM, mamba_d_state=STATE)
     if has_mamba(text):
@@ -109,8 +115,9 @@ def shrink_text(text):
             small.update({name: EXPERTS, "num_experts_per_tok": min(text["num_experts_per_tok"], CHOSEN)})
     if "moe_intermediate_size" in text:
         small["moe_intermediate_size"] = EXPERT_WIDTH
-    if "shared_expert_intermediate_size" in text:
-        small["shared_expert_intermediate_size"] = EXPERT_WIDTH + 2
+    for name in ("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"):
+        if name in text:
+            small[name] = EXPERT_WIDTH + 2
     if "head_dim" in text or not even or text["model_type"].startswith("gemma"):
         small["head_dim"] = HEAD_DIM
     # transformers refuses ids outside the small vocabulary; these ids do not affect logits.
@@ -181,15 +188,15 @@ def parameters_of(model):
 
 def experts_in(name, tensor):
     """Yields the file name of each matrix in a tensor [E, ..], with a function that selects it from such a tensor."""
-    layer, part = name.rsplit(".mlp.experts.", 1)
+    module, part = name.rsplit(".experts.", 1)
     width = tensor.shape[1] // 2
-    if part == "down_proj":
-        of_one = {"down_proj": slice(None)}
+    if part in ("down_proj", "up_proj"):
+        of_one = {part: slice(None)}
     else:
         of_one = {"gate_proj": slice(0, width), "up_proj": slice(width, 2 * width)}
     for expert in range(tensor.shape[0]):
         for matrix, rows in of_one.items():
-            yield f"{layer}.mlp.experts.{expert}.{matrix}.weight", (lambda whole, e=expert, r=rows: whole[e, r])
+            yield f"{module}.experts.{expert}.{matrix}.weight", (lambda whole, e=expert, r=rows: whole[e, r])
 
 
 MIXTRAL = {"gate_proj": "w1", "up_proj": "w3", "down_proj": "w2"}
@@ -214,7 +221,7 @@ def tensors_of(model):
     """Yields (name in files, tensor of the model, function that selects it from that tensor or from its gradient)."""
     kind = model.config.get_text_config().model_type
     for name, tensor in parameters_of(model).items():
-        if ".mlp.experts." in name and kind != "gpt_oss":  # gpt-oss files store them as transformers does
+        if (".mlp.experts." in name or ".mixer.experts." in name) and kind != "gpt_oss":  # gpt-oss files store them as transformers does
             yield from ((in_files(n, kind), tensor, take) for n, take in experts_in(name, tensor))
         else:
             yield in_files(name, kind), tensor, lambda whole: whole
@@ -233,7 +240,7 @@ def adamw_step(model, loss_of):
     """Matrices and experts' tensors decay, biases and vectors do not. eps is large, so that no element's first step depends only on its gradient's sign."""
     named = parameters_of(model).items()
     parameters = [p for _, p in named]
-    is_matrix = {name: (p.dim() == 2 or ".mlp.experts." in name or ".block_sparse_moe.experts." in name) and not name.endswith("_bias") for name, p in named}
+    is_matrix = {name: (p.dim() == 2 or ".experts." in name) and not name.endswith("_bias") for name, p in named}
     decays = [p for name, p in named if is_matrix[name]]
     others = [p for name, p in named if not is_matrix[name]]
     groups = [{"params": decays, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}]
@@ -281,7 +288,7 @@ def golden(config):
         gradient = torch.zeros_like(tensor) if tensor.grad is None else tensor.grad
         gradients[name] = list(two_numbers(name, take(gradient)))
     text = small.get("text_config", small)
-    if {"linear_num_value_heads", "mamba_d_ssm", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small) or has_mamba(text):
+    if {"linear_num_value_heads", "mamba_d_ssm", "hybrid_override_pattern", "conv_L_cache", "logit_scale", "global_head_dim"} & text.keys() or has_experts(small) or has_mamba(text):
         greedy = {"greedy": greedy_of(model, ids)}
     step = adamw_step(model, lambda: -logprobs_of().mean())
     return {"config": small, "ids": ids, "logprobs": logprobs.tolist(), "gradients": gradients, **greedy, "adamw": step}

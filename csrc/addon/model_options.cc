@@ -72,7 +72,7 @@ Napi::Object to_js(Napi::Env env, const model::ModelConfig& c) {
     if (spec.shape.size() == 1) vectors += spec.numel();
   }
   for (int64_t l = 0; l < c.layers; ++l) mixing += c.mixes(l);
-  const int64_t expert = 3 * c.experts.width * c.width + (c.experts.biases ? 2 * c.experts.width + c.width : 0);
+  const int64_t expert = (c.squared_relu ? 2 : 3) * c.experts.width * c.width + (c.experts.biases ? 2 * c.experts.width + c.width : 0);
   const int64_t unused = mixing * (c.experts.count - c.experts.chosen) * expert;
   const std::pair<const char*, int64_t> sizes[] = {
       {"vocabulary", c.vocabulary},

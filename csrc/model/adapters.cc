@@ -32,15 +32,16 @@ ExpertAdapterSizes sizes_of(const Target& t, const ModelConfig& c, const Adapter
 }
 
 void add_attention(const ModelConfig& c, int64_t layer, std::vector<Target>& out) {
+  const std::string part = layer_names(c).attention;
   const int64_t q = c.q_width(layer), made = (c.gated_attention ? 2 : 1) * q, kv = c.kv_width(layer), C = c.width;
   if (c.fused_qkv) {
-    out.push_back({"qkv_proj", "self_attn", Product::kQkv, 0, c.qkv_width(), C});
+    out.push_back({"qkv_proj", part, Product::kQkv, 0, c.qkv_width(), C});
   } else {
-    out.push_back({"q_proj", "self_attn", Product::kQkv, 0, made, C});
-    out.push_back({"k_proj", "self_attn", Product::kQkv, made, kv, C});
-    if (!c.keys_are_values(layer)) out.push_back({"v_proj", "self_attn", Product::kQkv, made + kv, kv, C});
+    out.push_back({"q_proj", part, Product::kQkv, 0, made, C});
+    out.push_back({"k_proj", part, Product::kQkv, made, kv, C});
+    if (!c.keys_are_values(layer)) out.push_back({"v_proj", part, Product::kQkv, made + kv, kv, C});
   }
-  out.push_back({layer_names(c).attn_out, "self_attn", Product::kO, 0, C, q});
+  out.push_back({layer_names(c).attn_out, part, Product::kO, 0, C, q});
 }
 
 void add_linear_attention(const ModelConfig& c, int64_t layer, std::vector<Target>& out) {
@@ -50,9 +51,10 @@ void add_linear_attention(const ModelConfig& c, int64_t layer, std::vector<Targe
     return out.push_back({"out_proj", "conv", Product::kO, 0, C, c.delta.values()});
   }
   if (c.delta.mamba) {
-    out.push_back({"in_proj", "mamba", Product::kQkv, c.has_beside(layer) ? c.qkv_width(layer) : 0, c.delta.inputs(), C});
-    // PEFT refuses adapters of out_proj in models of this type, since Mamba's fused kernels read its weight directly
-    if (!c.has_beside(layer)) out.push_back({"out_proj", "mamba", Product::kO, 0, C, c.delta.values()});
+    const std::string part = layer_names(c).mamba;
+    out.push_back({"in_proj", part, Product::kQkv, c.has_beside(layer) ? c.qkv_width(layer) : 0, c.delta.inputs(), C});
+    // PEFT refuses adapters of out_proj in models of these two types, since Mamba's fused kernels read its weight directly
+    if (!c.has_beside(layer) && c.names != ModelConfig::Names::kNemotronH) out.push_back({"out_proj", part, Product::kO, 0, C, c.delta.values()});
     return;
   }
   const auto rows = [&](const char* name, int64_t first, int64_t n) { out.push_back({name, "linear_attn", Product::kQkv, first, n, C}); };
@@ -66,14 +68,17 @@ void add_linear_attention(const ModelConfig& c, int64_t layer, std::vector<Targe
 }
 
 /// The experts' module in transformers, whose name may differ from that in files.
-std::string experts_module(const ModelConfig& c) { return c.names == ModelConfig::Names::kGraniteHybrid ? "block_sparse_moe.experts" : "mlp.experts"; }
+std::string experts_module(const ModelConfig& c) {
+  using Names = ModelConfig::Names;
+  return c.names == Names::kGraniteHybrid ? "block_sparse_moe.experts" : c.names == Names::kNemotronH ? "mixer.experts" : "mlp.experts";
+}
 
 /// Adds the experts' targets. PEFT wraps the experts' module once per parameter, with down's wrapper around
 /// that of gate and up; hence the names.
 void add_experts(const ModelConfig& c, std::vector<Target>& out) {
   const int64_t C = c.width, F = c.experts.width;
   const std::string module = experts_module(c);
-  out.push_back({"experts", module + ".base_layer", {}, 0, 2 * F, C, ExpertProduct::kGateUp});
+  out.push_back({"experts", module + ".base_layer", {}, 0, c.gate_up_width(F), C, ExpertProduct::kGateUp});
   out.push_back({"experts", module, {}, 0, C, F, ExpertProduct::kDown});
 }
 
@@ -84,12 +89,12 @@ std::vector<Target> targets_of(const ModelConfig& c, int64_t layer) {
   if (c.attends(layer)) add_attention(c, layer, out);
   if (c.is_linear(layer)) add_linear_attention(c, layer, out);
   if (c.mixes(layer)) add_experts(c, out);
-  if (c.mixes()) return out;
+  if (c.mixes() || !c.has_mlp(layer)) return out;
   if (c.fused_gate_up) {
     out.push_back({names.gate_up, names.mlp, Product::kGateUp, 0, 2 * F, C});
   } else {
-    out.push_back({names.gate, names.mlp, Product::kGateUp, 0, F, C});
-    out.push_back({names.up, names.mlp, Product::kGateUp, F, F, C});
+    if (!c.squared_relu) out.push_back({names.gate, names.mlp, Product::kGateUp, 0, F, C});
+    out.push_back({names.up, names.mlp, Product::kGateUp, c.gate_up_width(F) - F, F, C});
   }
   out.push_back({names.down, names.mlp, Product::kDown, 0, C, F});
   return out;

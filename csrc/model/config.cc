@@ -103,7 +103,7 @@ void check_scales(const ModelConfig& c, Rules& rules) {
 }
 
 void check_layers(const ModelConfig& c, Rules& rules) {
-  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}, {"linear", &c.linear_layers}, {"sparse", &c.experts.layers}}) {
+  for (const auto& [name, flags] : {std::pair{"sliding", &c.sliding_layers}, {"rotated", &c.rotated_layers}, {"linear", &c.linear_layers}, {"MLP", &c.mlp_layers}, {"sparse", &c.experts.layers}}) {
     rules.require(flags->empty() || int64_t(flags->size()) == c.layers, "model: its list of %s layers has %zu entries for %lld layers.", name,
                   flags->size(), (long long)c.layers);
   }
@@ -173,17 +173,23 @@ int64_t ModelConfig::rotary_dim() const {
   return rope.kind == RopeConfig::Kind::kProportional ? dim : int64_t(double(dim) * rope.partial);
 }
 
-int64_t ModelConfig::attention_layers() const { return beside ? layers : layers - std::count(linear_layers.begin(), linear_layers.end(), true); }
+int64_t ModelConfig::attention_layers() const {
+  int64_t count = 0;
+  for (int64_t l = 0; l < layers; ++l) count += attends(l);
+  return count;
+}
 
 int64_t ModelConfig::state_floats() const { return std::count(linear_layers.begin(), linear_layers.end(), true) * delta.state_floats(); }
 
 int64_t ModelConfig::index_in_kind(int64_t layer) const {
   if (!is_hybrid()) return layer;
-  return std::count(linear_layers.begin(), linear_layers.begin() + layer, is_linear(layer));
+  int64_t earlier = 0;
+  for (int64_t l = 0; l < layer; ++l) earlier += mixes_tokens(l) && is_linear(l) == is_linear(layer);
+  return earlier;
 }
 
 int64_t ModelConfig::in_width(int64_t layer) const {
-  if (!attends(layer)) return delta.inputs();
+  if (!attends(layer)) return is_linear(layer) ? delta.inputs() : 0;
   return qkv_width(layer) + (gated_attention ? q_width() : 0) - (keys_are_values(layer) ? kv_width(layer) : 0) + (has_beside(layer) ? delta.inputs() : 0);
 }
 

@@ -88,8 +88,9 @@ struct ModelConfig {
   bool value_norm = false;     // an RMS norm of v per head, without a weight
   bool layer_scalars = false;  // a number per layer, which is not trained, multiplies what leaves it
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
+  bool squared_relu = false;   // MLPs and experts are down(relu(up x)^2), without a gate
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2, kFalconH1 } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2, kFalconH1, kNemotronH } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by the root of this; 0: by the root of D
@@ -111,6 +112,8 @@ struct ModelConfig {
   std::vector<bool> linear_layers;
   // the linear_layers have attention as well, which reads the same norm of the layer's input; their sum is added to it
   bool beside = false;
+  // per layer, whether an MLP or experts are all that it has, the others having no MLP; empty: every layer has both halves
+  std::vector<bool> mlp_layers;
   kernels::DeltaSizes delta;          // sizes of the linear_layers
   kernels::StepRange steps;           // of Mamba-2's time steps
   // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
@@ -138,24 +141,27 @@ struct ModelConfig {
   bool is_hybrid() const { return !linear_layers.empty(); }
   bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
   /// Whether a layer has attention, alone or beside what linear_layers have.
-  bool attends(int64_t layer) const { return beside || !is_linear(layer); }
+  bool attends(int64_t layer) const { return beside || (mixes_tokens(layer) && !is_linear(layer)); }
+  /// Whether a layer has attention, or what linear_layers have; and whether it has an MLP or experts.
+  bool mixes_tokens(int64_t layer) const { return mlp_layers.empty() || !mlp_layers[size_t(layer)]; }
+  bool has_mlp(int64_t layer) const { return mlp_layers.empty() || mlp_layers[size_t(layer)]; }
   bool has_beside(int64_t layer) const { return beside && is_linear(layer); }
-  /// 0 or 1: layers of one kind have buffers of the same sizes.
-  int kind(int64_t layer) const { return is_linear(layer) || has_full_heads(layer); }
+  /// 0, 1 or 2: layers of one kind have buffers of the same sizes.
+  int kind(int64_t layer) const { return mixes_tokens(layer) ? is_linear(layer) || has_full_heads(layer) : 2; }
   bool has_kinds() const { return is_hybrid() || full_head_dim > 0; }
   /// Number of layers with attention, which have keys and values.
   int64_t attention_layers() const;
   /// f32 numbers in the recurrent states of one sequence, of all linear_layers.
   int64_t state_floats() const;
-  /// How many earlier layers are in linear_layers if this one is, or else have attention alone.
+  /// How many earlier layers are in linear_layers if this one is, or else are not but mix tokens.
   int64_t index_in_kind(int64_t layer) const;
   /// Rows of a layer's first matrix: the outputs q, k, v and any others of the layer's kind.
   int64_t in_width(int64_t layer) const;
   /// Columns of q, k and v and what else a layer's kind has, whose gradients the backward holds: in_width, and v where v is k.
   int64_t made_width(int64_t layer) const { return in_width(layer) + (keys_are_values(layer) ? kv_width(layer) : 0); }
   /// Columns of in_width that activations keep: without the gates of gated attention.
-  int64_t held_width(int64_t layer) const { return is_linear(layer) ? in_width(layer) : qkv_width(layer); }
-  int64_t mixed_width(int64_t layer) const { return attends(layer) ? q_width(layer) : delta.values(); }
+  int64_t held_width(int64_t layer) const { return attends(layer) && !has_beside(layer) ? qkv_width(layer) : in_width(layer); }
+  int64_t mixed_width(int64_t layer) const { return attends(layer) ? q_width(layer) : is_linear(layer) ? delta.values() : 0; }
   /// Columns that a layer with attention has beside mixed_width; 0: none.
   int64_t beside_width(int64_t layer) const { return has_beside(layer) ? delta.values() : 0; }
   int64_t q_norm_width(int64_t layer) const { return qk_norm_whole ? q_width() : head_dim_of(layer); }
@@ -176,8 +182,10 @@ struct ModelConfig {
   bool mixes() const { return experts.count > 0; }
   /// Whether some layers have experts and some do not.
   bool mixes_in_part() const;
-  /// F of a layer's dense or shared MLP; 0: the layer has experts and no shared MLP.
-  int64_t mlp_width_of(int64_t layer) const { return mixes(layer) ? experts.shared_width : mlp_width; }
+  /// F of a layer's dense or shared MLP; 0: the layer has experts and no shared MLP, or no MLP at all.
+  int64_t mlp_width_of(int64_t layer) const { return mixes(layer) ? experts.shared_width : has_mlp(layer) ? mlp_width : 0; }
+  /// Rows of the first matrix of an MLP or an expert of width F: gate and up.
+  int64_t gate_up_width(int64_t F) const { return squared_relu ? F : 2 * F; }
   /// F of the widest dense or shared MLP.
   int64_t widest_mlp() const;
   /// Throws kConfig naming every field with which no network can be built, its value and the rule it

@@ -6,7 +6,7 @@
 #include "kernels/experts.h"
 #include "kernels/gather.h"
 #include "kernels/router_loss.h"
-#include "kernels/swiglu.h"
+#include "model/activation.h"
 
 namespace hone::model {
 namespace {
@@ -33,7 +33,7 @@ ExpertActivations take_experts(const ModelConfig& c, DType type, int64_t rows, A
   act.begins = arena.take_view(DType::kI32, {e.count + 1});
   act.rows = arena.take_view(DType::kI32, {rows * k});
   act.pairs = arena.take_view(DType::kI32, {rows, k});
-  act.gate_up = arena.take_view(type, {rows * k, 2 * e.width});
+  act.gate_up = arena.take_view(type, {rows * k, c.gate_up_width(e.width)});
   if (e.shared_gate) act.shared = arena.take_view(DType::kF32, {rows, 1});
   return act;
 }
@@ -41,7 +41,7 @@ ExpertActivations take_experts(const ModelConfig& c, DType type, int64_t rows, A
 int64_t expert_activation_bytes(const Stream& stream, const ModelConfig& c, int64_t rows) {
   const ExpertsConfig& e = c.experts;
   if (!c.mixes()) return 0;
-  return f32_bytes(rows * e.count) + 4 * f32_bytes(rows * e.chosen) + f32_bytes(e.count + 1) + Arena::view_bytes(activation_dtype(stream), rows * e.chosen * 2 * e.width) +
+  return f32_bytes(rows * e.count) + 4 * f32_bytes(rows * e.chosen) + f32_bytes(e.count + 1) + Arena::view_bytes(activation_dtype(stream), rows * e.chosen * c.gate_up_width(e.width)) +
          (e.shared_gate ? f32_bytes(rows) : 0);
 }
 
@@ -69,7 +69,7 @@ void leave_experts(const Stream& stream, const ModelConfig& c, const PackedLayer
                    const TensorView& added, Arena& scratch) {
   const int64_t mark = scratch.mark(), count = act.rows.dim(0);
   const TensorView products = scratch.take_view(added.dtype, {count, c.width}), inner = scratch.take_view(added.dtype, {count, c.experts.width});
-  kernels::swiglu(stream, {.gate_up = act.gate_up, .y = inner, .gelu = c.gelu, .limit = float(c.experts.limit)});
+  activate(stream, c, act.gate_up, inner, float(c.experts.limit));
   kernels::experts_linear(stream, {.x = inner, .begins = act.begins, .w = w.experts_down, .y = products, .bias = w.experts_down_bias});
   kernels::combine_rows(stream, {.from = products, .pairs = act.pairs, .weights = act.weights, .to = added});
   scratch.release(mark);
@@ -144,7 +144,7 @@ void experts_backward(const Stream& stream, const ModelConfig& c, const ExpertsB
   kernels::gather_rows(stream, {.from = a.dadded, .rows = act.rows, .to = wide});
   kernels::experts_linear(stream, {.x = wide, .begins = act.begins, .w = a.transposed.down, .y = dinner});
   const TensorView& dgate_up = act.gate_up;
-  kernels::swiglu_grad(stream, {.gate_up = act.gate_up, .dy = dinner, .dgate_up = dgate_up, .gelu = c.gelu, .y = inner, .limit = float(c.experts.limit)});
+  activate_grad(stream, c, dgate_up, dinner, inner, float(c.experts.limit));
   kernels::weigh_pairs(stream, {.pairs = act.pairs, .weights = act.weights, .dproduct = dinner, .product = inner, .beside = dgate_up, .dweights = dweights,
                                 .experts = act.experts, .bias = a.weights.experts_down_bias, .doutputs = wide});
   weight_gradient(ExpertProduct::kDown, wide, inner, &LayerViews::experts_down);

@@ -26,7 +26,7 @@ struct ExpertActivations {
   TensorView weights;  // [R, k] f32
   TensorView begins;   // [E + 1] i32; rows is [R k] i32 and pairs [R, k] i32; see kernels/experts.h
   TensorView rows, pairs;
-  TensorView gate_up;  // [R k, 2F] activation; the backward overwrites it with its gradient
+  TensorView gate_up;  // [R k, gate_up_width(F)] activation; the backward overwrites it with its gradient
   // [R, 1] f32: gate of the shared MLP before the sigmoid; overwritten like gate_up; empty without a gate
   TensorView shared;
   // `experts` is filled before the forward; for `given` and `replaced` see kernels::RouteArgs

@@ -10,6 +10,7 @@
 #include "kernels/rounding.h"
 #include "kernels/short_conv.h"
 #include "kernels/swiglu.h"
+#include "model/activation.h"
 
 namespace hone::model {
 
@@ -182,6 +183,7 @@ void layer_attention(const Stream& stream, const ModelConfig& config, const Pack
                      const TensorView& positions, const TensorView& rope_table, AttentionSource& attention,
                      const LayerActivations& act, const LayerScratch& scratch) {
   const int64_t H = config.heads, K = config.kv_heads_of(layer), D = config.head_dim_of(layer);
+  if (!config.mixes_tokens(layer)) return;
   const TensorView& x = entering(stream, config, act.input, weights.attn_norm, scratch);
   if (!config.attends(layer)) {
     project_linear(stream, config, weights, x, act, scratch.ops);
@@ -229,14 +231,14 @@ namespace {
 void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const TensorView& x,
                  const LayerActivations& act, const LayerScratch& scratch, bool whole) {
   if (weights.router.n > 0) enter_experts(stream, config, weights, x, act.experts, *scratch.ops);
-  const int64_t F = weights.gate_up.n / 2;
+  const int64_t F = weights.down.k;
   if (F == 0) return;
-  const TensorView gate_up = of_width(act.gate_up, 2 * F);
-  const bool scaled = config.multipliers != Multipliers();
-  if (!whole || scaled) kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = gate_up, .scratch = scratch.ops});
+  const TensorView gate_up = of_width(act.gate_up, weights.gate_up.n);
+  const bool scaled = config.multipliers != Multipliers(), apart = scaled || config.squared_relu;
+  if (!whole || apart) kernels::linear(stream, {.x = x, .w = weights.gate_up, .bias = {}, .y = gate_up, .scratch = scratch.ops});
   if (scaled) scale_gate_up(stream, config, gate_up);
   if (!whole) return;
-  if (scaled) kernels::swiglu(stream, {.gate_up = gate_up, .y = of_width(scratch.mlp, F), .gelu = config.gelu});
+  if (apart) activate(stream, config, gate_up, of_width(scratch.mlp, F));
   else kernels::linear_swiglu(stream, {.x = x, .w = weights.gate_up, .gate_up = gate_up, .y = of_width(scratch.mlp, F), .gelu = config.gelu, .keep = act.kept, .scratch = scratch.ops});
   if (weights.shared_gate.n > 0) kernels::row_gate(stream, {act.experts.shared, of_width(scratch.mlp, F)});
 }
@@ -245,7 +247,7 @@ void layer_inner(const Stream& stream, const ModelConfig& config, const PackedLa
 /// it.
 void layer_products(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act,
                     const LayerScratch& scratch, const TensorView& product, bool accumulate) {
-  const int64_t F = weights.gate_up.n / 2;
+  const int64_t F = weights.down.k;
   if (F > 0) {
     kernels::linear(stream, {.x = of_width(scratch.mlp, F), .w = weights.down, .bias = {}, .y = product, .accumulate = accumulate, .scratch = scratch.ops});
   } else if (!accumulate) {
@@ -264,16 +266,24 @@ void parallel_output(const Stream& stream, const ModelConfig& config, const Pack
   layer_products(stream, config, weights, act, scratch, out, true);
 }
 
+/// Adds the products of attention, and of what is beside it, to act.middle.
+void attention_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights, const LayerActivations& act, const LayerScratch& scratch) {
+  const Ending attended{weights.attn_after, act.attn_added, act.middle};
+  const TensorView y = product_of(config, attended, scratch);
+  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = y, .accumulate = !config.adds_apart(), .scratch = scratch.ops});
+  if (weights.o_beside.n > 0) kernels::linear(stream, {.x = act.beside_rows, .w = weights.o_beside, .bias = {}, .y = y, .accumulate = true, .scratch = scratch.ops});
+  add_half(stream, config, attended, scratch);
+}
+
 }  // namespace
 
 void layer_output(const Stream& stream, const ModelConfig& config, const PackedLayer& weights,
                   const LayerActivations& act, const LayerScratch& scratch, const TensorView& out) {
   if (config.parallel) return parallel_output(stream, config, weights, act, scratch, out);
   const bool apart = config.adds_apart();
-  const Ending attended{weights.attn_after, act.attn_added, act.middle}, ending{weights.mlp_after, act.mlp_added, out};
-  kernels::linear(stream, {.x = act.attn_rows, .w = weights.o, .bias = weights.o_bias, .y = product_of(config, attended, scratch), .accumulate = !apart, .scratch = scratch.ops});
-  if (weights.o_beside.n > 0) kernels::linear(stream, {.x = act.beside_rows, .w = weights.o_beside, .bias = {}, .y = product_of(config, attended, scratch), .accumulate = true, .scratch = scratch.ops});
-  add_half(stream, config, attended, scratch);
+  const Ending ending{weights.mlp_after, act.mlp_added, out};
+  if (weights.o.n > 0) attention_output(stream, config, weights, act, scratch);
+  if (weights.down.n == 0 && weights.router.n == 0) return out.empty() ? void() : copy_rows(stream, act.middle, out);
   const TensorView& x = entering(stream, config, act.middle, weights.mlp_norm, scratch);
   const bool whole = !out.empty() || !act.mlp_added.empty();
   layer_inner(stream, config, weights, x, act, scratch, whole);
@@ -308,7 +318,7 @@ int64_t layer_ops_bytes(const Stream& stream, const ModelConfig& c, int64_t rows
   const auto product = [&](int64_t n, int64_t k) {
     most = std::max({most, kernels::linear_scratch_bytes(stream, rows, n, k), kernels::linear_scratch_bytes(stream, rows, k, n)});
   };
-  product(2 * F, c.width), product(c.width, F);
+  product(c.gate_up_width(F), c.width), product(c.width, F);
   for (int64_t l = 0; l < (c.has_kinds() ? c.layers : 1); ++l) product(c.in_width(l), c.width), product(c.width, c.mixed_width(l)), product(c.width, c.beside_width(l));
   if (c.value_norm) most = std::max(most, 2 * Arena::view_bytes(DType::kF32, std::max(c.head_dim, c.full_head_dim)));
   most += std::max(gated_heads_bytes(stream, c, rows), delta_columns_bytes(stream, c, rows));

@@ -82,7 +82,9 @@ class Replacement {
   WeightFolder::Found one(const StoredWeight& stored, const std::string& name) {
     WeightFolder::Found found = folder_.find(name);
     // If the source stores a tied head, its value is the new embedding.
-    if (!found.entry && name == "lm_head.weight") found = folder_.find("model.embed_tokens.weight");
+    for (const char* table : {"model.embed_tokens.weight", "model.embeddings.weight"}) {
+      if (!found.entry && name == "lm_head.weight") found = folder_.find(table);
+    }
     const char* why = !found.entry ? "has no value" : found.entry->shape != stored.shape ? "has another shape" : nullptr;
     if (why) {
       fail(Code::kFormat, "tensor \"%s\" %s in %s: it is not of the same model.", shown_name(stored.name).c_str(), why,

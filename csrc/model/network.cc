@@ -89,13 +89,10 @@ void take_mixed_rows(const ModelConfig& c, DType type, int64_t layer, int64_t ou
   if (c.has_beside(layer)) act.beside_rows = arena.take_view(type, {outputs, c.beside_width(layer)});
 }
 
-/// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
-/// any_mlp: with room for the MLP and the experts of any layer. shared_qkv: LayerActivations::qkv of all layers, or empty.
-LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
-                            const HeadExchange* exchange = nullptr, bool any_mlp = false, const TensorView& shared_qkv = {}) {
+/// Views of what attention, or what a linear layer has in its place, writes.
+void take_mixing(const ModelConfig& c, DType type, int64_t layer, int64_t rows, Arena& arena, const HeadExchange* exchange, const TensorView& shared_qkv, LayerActivations& act) {
   const int64_t attended = exchange ? exchange->tokens() : rows, share = exchange ? exchange->ranks() : 1;
   const bool attends = c.attends(layer);
-  LayerActivations act;
   if (!attends || shared_qkv.empty()) act.qkv = arena.take_view(type, {attended, c.held_width(layer) / share});
   else act.qkv = shared_qkv, act.v = arena.take_view(type, {rows, c.kv_width()});
   act.attn_out = attends ? arena.take_view(type, {attended, c.heads / share, c.head_dim_of(layer)})
@@ -106,13 +103,22 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
     act.gated = arena.take_view(type, {rows, c.q_width()});
   }
   act.attn_rows = act.mixed();
-  if (const int64_t F = any_mlp ? c.widest_mlp() : c.mlp_width_of(layer)) act.gate_up = arena.take_view(type, {outputs, 2 * F});
-  if (any_mlp ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, type, outputs, arena);
+}
+
+/// Views of one layer's activations; `outputs` rows go on after attention. exchange: of ranks that divide the rows, or null.
+/// any_mlp: with room for the MLP and the experts of any layer. shared_qkv: LayerActivations::qkv of all layers, or empty.
+LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int64_t rows, int64_t outputs, bool training, Arena& arena,
+                            const HeadExchange* exchange = nullptr, bool any_mlp = false, const TensorView& shared_qkv = {}) {
+  const bool attends = c.attends(layer), any = any_mlp && c.has_mlp(layer);
+  LayerActivations act;
+  if (c.mixes_tokens(layer)) take_mixing(c, type, layer, rows, arena, exchange, shared_qkv, act);
+  if (const int64_t F = any ? c.widest_mlp() : c.mlp_width_of(layer)) act.gate_up = arena.take_view(type, {outputs, c.gate_up_width(F)});
+  if (any ? c.mixes() : c.mixes(layer)) act.experts = take_experts(c, type, outputs, arena);
   act.kept = training;
   if (!training) return act;
-  if (attends) act.lse = arena.take_view(DType::kF32, {attended, c.heads / share});
+  if (attends) act.lse = arena.take_view(DType::kF32, {act.attn_out.dim(0), act.attn_out.dim(1)});
   act.middle = arena.take_view(type, {outputs, c.width});
-  if (outputs != rows || exchange) take_mixed_rows(c, type, layer, outputs, act, arena);
+  if (c.mixes_tokens(layer) && (outputs != rows || exchange)) take_mixed_rows(c, type, layer, outputs, act, arena);
   if (c.norms_after()) {
     act.attn_added = arena.take_view(type, {outputs, c.width});
     act.mlp_added = arena.take_view(type, {outputs, c.width});
@@ -125,7 +131,7 @@ LayerActivations take_layer(const ModelConfig& c, DType type, int64_t layer, int
 /// those that depend on the layer's kind.
 int64_t mixing_bytes(const Stream& stream, const ModelConfig& c, int64_t layer, int64_t rows, bool training) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), rows * width); };
-  if (!c.attends(layer)) return bytes(c.delta.inputs()) + bytes(c.delta.values());
+  if (!c.attends(layer)) return bytes(c.held_width(layer)) + bytes(c.mixed_width(layer));
   const int64_t kept = training ? Arena::view_bytes(DType::kF32, rows * c.heads) + (c.qk_norm ? bytes(c.raw_width(layer)) : 0) : 0;
   return bytes(c.held_width(layer)) + bytes(c.q_width(layer)) + bytes(c.beside_width(layer)) + (c.gated_attention ? 2 * bytes(c.q_width()) : 0) + kept;
 }
@@ -139,8 +145,8 @@ bool shares_heads(const Stream& stream, const ModelConfig& c, bool recompute, bo
 /// Layers whose buffers differ: one of each kind that there is.
 std::vector<int64_t> kinds_of(const ModelConfig& c) {
   std::vector<int64_t> out{0};
-  for (int64_t l = 1; l < c.layers && out.size() == 1; ++l) {
-    if (c.kind(l) != c.kind(0)) out.push_back(l);
+  for (int64_t l = 1; l < c.layers; ++l) {
+    if (std::none_of(out.begin(), out.end(), [&](int64_t of) { return c.kind(of) == c.kind(l); })) out.push_back(l);
   }
   return out;
 }
@@ -164,7 +170,7 @@ LayerScratch first_rows(LayerScratch scratch, int64_t rows) {
 LayerActivations in_buffers(const LayerActivations& buffers, const TensorView& input, int64_t outputs, const HeadExchange* exchange) {
   LayerActivations act = buffers;
   act.input = input;
-  if (!exchange && outputs == buffers.attn_out.dim(0)) act.attn_rows = buffers.mixed(), act.beside_rows = buffers.beside;
+  if (!exchange && buffers.attn_out.rank && outputs == buffers.attn_out.dim(0)) act.attn_rows = buffers.mixed(), act.beside_rows = buffers.beside;
   for (TensorView* view : {&act.attn_rows, &act.beside_rows, &act.middle, &act.gate_up, &act.attn_added, &act.mlp_added}) {
     if (view->rank) view->shape[0] = outputs;
   }
@@ -194,7 +200,7 @@ void train_layer(const Stream& stream, const WeightSnapshot& weights, const Pack
   if (Q == T) {
     copy_rows(stream, act.input, act.middle);
   } else {
-    kernels::gather_rows(stream, {.from = at.mixed(), .rows = rows.loss_rows, .to = act.attn_rows});
+    if (c.mixes_tokens(layer)) kernels::gather_rows(stream, {.from = at.mixed(), .rows = rows.loss_rows, .to = act.attn_rows});
     if (c.has_beside(layer)) kernels::gather_rows(stream, {.from = at.beside, .rows = rows.loss_rows, .to = act.beside_rows});
     kernels::gather_rows(stream, {.from = act.input, .rows = rows.loss_rows, .to = act.middle});
   }
@@ -216,7 +222,7 @@ void check_for_gpu(const ModelConfig& c) {
   }
   const std::pair<const char*, bool> parts[] = {
       {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
-      {"layers of Mamba-2", c.delta.mamba},
+      {"layers of Mamba-2", c.delta.mamba}, {"MLPs with a squared ReLU", c.squared_relu},
       {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
       {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
       {"more than 32 groups of experts", c.experts.groups > kernels::kMostCudaExpertGroups}};
@@ -267,7 +273,7 @@ int64_t forward_scratch_bytes(const Stream& stream, const ModelConfig& c, int64_
   const int64_t F = c.widest_mlp();
   int64_t mixing = 0;
   for (const int64_t l : kinds_of(c)) mixing = std::max(mixing, mixing_bytes(stream, c, l, rows, false));
-  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(F) + mixing + bytes(2 * F) + expert_activation_bytes(stream, c, rows) +
+  return (c.adds_apart() ? 3 : 2) * bytes(c.width) + bytes(F) + mixing + bytes(c.gate_up_width(F)) + expert_activation_bytes(stream, c, rows) +
          layer_ops_bytes(stream, c, rows);
 }
 
@@ -286,7 +292,7 @@ Activations forward_training(const Stream& stream, const WeightSnapshot& weights
   if (recompute) {
     for (const int64_t l : kinds_of(c)) saved.shared[c.kind(l)] = take_layer(c, type, l, T, T, true, arena, rows.exchange, true);
     const int64_t last = c.layers - 1;
-    if (R != T && !rows.exchange) take_mixed_rows(c, type, last, R, saved.shared[c.kind(last)], arena);
+    if (R != T && !rows.exchange && c.mixes_tokens(last)) take_mixed_rows(c, type, last, R, saved.shared[c.kind(last)], arena);
   }
   TensorView qkv;
   if (shares_heads(stream, c, recompute, rows.exchange != nullptr)) qkv = arena.take_view(type, {T, c.qkv_width()});
@@ -318,7 +324,7 @@ namespace {
 
 /// Bytes of what MLP and experts of layer l store for T tokens.
 int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, int64_t T) {
-  return Arena::view_bytes(activation_dtype(stream), T * 2 * c.mlp_width_of(l)) + (c.mixes(l) ? expert_activation_bytes(stream, c, T) : 0);
+  return Arena::view_bytes(activation_dtype(stream), T * c.gate_up_width(c.mlp_width_of(l))) + (c.mixes(l) ? expert_activation_bytes(stream, c, T) : 0);
 }
 
 }  // namespace
@@ -326,9 +332,9 @@ int64_t kept_mlp_bytes(const Stream& stream, const ModelConfig& c, int64_t l, in
 TrainingBytes training_bytes(const Stream& stream, const ModelConfig& c, int64_t T, bool recompute, bool divided, DType storage) {
   const auto bytes = [&](int64_t width) { return Arena::view_bytes(activation_dtype(stream), T * width); };
   const int64_t same = (c.norms_after() ? 3 : 1) * bytes(c.width) + (divided ? bytes(c.q_width()) : 0);
-  const int64_t any_mlp = bytes(2 * c.widest_mlp()) + expert_activation_bytes(stream, c, T);
+  const int64_t any_mlp = bytes(c.gate_up_width(c.widest_mlp())) + expert_activation_bytes(stream, c, T);
   int64_t layers = 0;
-  for (const int64_t l : kinds_of(c)) layers += recompute ? same + any_mlp + mixing_bytes(stream, c, l, T, true) : 0;
+  for (const int64_t l : kinds_of(c)) layers += recompute ? same + (c.has_mlp(l) ? any_mlp : 0) + mixing_bytes(stream, c, l, T, true) : 0;
   for (int64_t l = 0; l < c.layers && !recompute; ++l) layers += same + kept_mlp_bytes(stream, c, l, T) + mixing_bytes(stream, c, l, T, true);
   // of the rank's rows, or of its heads
   const int64_t exchanged = divided ? bytes(c.qkv_width()) + bytes(c.q_width()) : 0;

@@ -90,7 +90,7 @@ struct LayerActivations {
   TensorView attn_rows;  // [Q, HD] the rows of mixed() that the rest of the layer reads
   TensorView beside_rows;  // [Q, M Dv] the rows of `beside`, likewise
   TensorView middle;     // [Q, C] residual stream after attention; with parallel halves that entering the layer
-  TensorView gate_up;    // [Q, 2F]; the backward puts its gradient here; F is 0 if the layer has only experts
+  TensorView gate_up;    // [Q, gate_up_width(F)]; the backward puts its gradient here; F is 0 if the layer has only experts
   ExpertActivations experts;  // of Q rows; where the layer has experts
   TensorView attn_added;  // [Q, C] what attention adds, before its norm; only with norms after
   TensorView mlp_added;   // [Q, C] what the MLP adds, likewise
@@ -104,7 +104,7 @@ struct Activations {
   std::vector<LayerActivations> layers;
   // buffers of T rows for one layer of each kind (ModelConfig::kind); attn_rows belongs to the last layer,
   // where R < T
-  LayerActivations shared[2];
+  LayerActivations shared[3];
   TensorView last;    // [R, C] residual stream leaving the last layer
   TensorView hidden;  // [R, C] input of the head: after the final norm, divided by logits_scaling
 };

@@ -10,7 +10,7 @@
 #include "kernels/rms_norm.h"
 #include "kernels/rope.h"
 #include "kernels/short_conv.h"
-#include "kernels/swiglu.h"
+#include "model/activation.h"
 #include "model/half_backward.h"
 
 namespace hone::model {
@@ -38,12 +38,12 @@ BackwardScratch take_scratch(const ModelConfig& c, DType type, int64_t layer, in
 struct Backward : HalfBackward {
   void mlp_backward(const TransposedLayer& wt, const LayerActivations& act, const TensorView& x, const TensorView& dmlp, bool accumulate) const {
     const int64_t F = wt.down.n;
-    const TensorView gate_up = of_width(act.gate_up, 2 * F), mlp = of_width(scratch.mlp, F), dinner = of_width(scratch.dmlp, F);
+    const TensorView gate_up = of_width(act.gate_up, config.gate_up_width(F)), mlp = of_width(scratch.mlp, F), dinner = of_width(scratch.dmlp, F);
     kernels::linear(stream, {.x = dmlp, .w = wt.down, .bias = {}, .y = dinner, .scratch = &ops});
     const TensorView& gate = act.experts.shared;
     if (!gate.empty()) kernels::row_gate(stream, {gate, dinner});
-    kernels::swiglu_grad(stream, {.gate_up = gate_up, .dy = dinner, .dgate_up = gate_up, .gelu = config.gelu, .y = mlp});
-    scale_gate_up(stream, config, gate_up);
+    activate_grad(stream, config, gate_up, dinner, mlp);
+    if (config.multipliers != Multipliers()) scale_gate_up(stream, config, gate_up);
     if (!gate.empty()) kernels::row_gate_grad(stream, {.gate = gate, .gated = dinner, .x = mlp, .dgate = gate});
     weight_gradient(Product::kDown, dmlp, mlp, &LayerViews::down);
     weight_gradient(Product::kGateUp, gate_up, x, &LayerViews::gate_up);
@@ -95,8 +95,11 @@ struct Backward : HalfBackward {
   /// Backward of MLP, experts and output projections down to the inputs of the last, dattn and dbeside. dx gets the gradient of the MLP's
   /// input before the projection, whose output is a part of that input, or with parallel halves after it.
   void output_half(const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act, const TensorView& dattn, const TensorView& dbeside) const {
-    mlp_half(w, wt, act);
-    if (!config.parallel) leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
+    if (config.has_mlp(layer)) {
+      mlp_half(w, wt, act);
+      if (!config.parallel) leave(act.middle, w.mlp_norm, &LayerViews::mlp_norm);
+    }
+    if (!config.mixes_tokens(layer)) return;
     const TensorView dadded = of_added(act.attn_added, w.attn_after, &LayerViews::attn_after);
     weight_gradient(Product::kO, dadded, act.attn_rows, &LayerViews::o, &LayerViews::o_bias);
     kernels::linear(stream, {.x = dadded, .w = wt.o, .bias = {}, .y = dattn, .scratch = &ops});
@@ -231,6 +234,7 @@ void delta_gradient(const Backward& b, const PackedLayer& w, const LayerActivati
 
 /// Backward of the part of a layer before the output projection: attention, or what a linear layer has in its place.
 void attention_half(const Backward& b, const PackedLayer& w, const TransposedLayer& wt, const LayerActivations& act) {
+  if (!b.config.mixes_tokens(b.layer)) return;
   if (b.config.is_linear(b.layer)) delta_gradient(b, w, act);
   if (b.config.attends(b.layer)) b.config.gated_attention ? gated_heads_gradient(b, w, act) : heads_gradient(b, w, act, b.scratch.dqkv);
   scale_entering(b.stream, b.config, b.layer, b.scratch.dqkv);
@@ -298,7 +302,7 @@ void backward(const Stream& stream, const WeightSnapshot& weights, const PackedR
     Backward pass{{stream, c, rows, of_layer, l, weights.rope_table(l), weights.arithmetic, weights.storage == DType::kBF16, arena, take_scratch(c, type, l, T, gathered ? R : T, arena), out, gathered}};
     pass.output_half(layer, transposed, act, gathered ? dattn_rows : pass.scratch.dattn, gathered ? dbeside_rows : pass.scratch.dbeside);
     if (gathered) {
-      kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
+      if (c.mixes_tokens(l)) kernels::scatter_rows(stream, {.from = dattn_rows, .rows = rows.loss_rows, .to = pass.scratch.dattn});
       if (c.has_beside(l)) kernels::scatter_rows(stream, {.from = dbeside_rows, .rows = rows.loss_rows, .to = pass.scratch.dbeside});
       kernels::scatter_rows(stream, {.from = dhidden, .rows = rows.loss_rows, .to = dx});
       pass.dx = dx;

@@ -100,12 +100,12 @@ void Parameters::find_layers() {
   const auto vector = [&](bool there, int64_t n, size_t tensors = 1) { return there ? typed(next(tensors), {n}) : TensorView{}; };
   for (int64_t i = 0; i < c.layers; ++i) {
     LayerViews v;
-    v.attn_norm = vector(c.norms_before(), c.width);
+    v.attn_norm = vector(c.norms_before() && c.mixes_tokens(i), c.width);
     const bool linear = c.is_linear(i);
     const bool convolution = linear && c.delta.is_convolution(), mamba = linear && c.delta.mamba;
     const bool attends = c.attends(i);
     const int matrices_alone = convolution || mamba ? 1 : c.delta_by_head ? 2 : 4;
-    v.qkv = typed(next(size_t(!attends ? matrices_alone : c.fused_qkv ? 1 : c.keys_are_values(i) ? 2 : 3 + c.has_beside(i))), {c.in_width(i), c.width});
+    if (c.mixes_tokens(i)) v.qkv = typed(next(size_t(!attends ? matrices_alone : c.fused_qkv ? 1 : c.keys_are_values(i) ? 2 : 3 + c.has_beside(i))), {c.in_width(i), c.width});
     if (attends) {
       v.qkv_bias = vector(c.qkv_bias, c.qkv_width(), 3);
       v.q_norm = vector(c.qk_norm, c.q_norm_width(i));
@@ -124,9 +124,9 @@ void Parameters::find_layers() {
     }
     if (linear) (attends ? v.o_beside : v.o) = typed(next(), {c.width, c.delta.values()});
     v.attn_after = vector(c.norms_after(), c.width);
-    v.mlp_norm = vector(c.norms_mlp(), c.width);
+    v.mlp_norm = vector(c.norms_mlp() && c.has_mlp(i), c.width);
     if (const int64_t F = c.mlp_width_of(i)) {
-      v.gate_up = typed(next(c.fused_gate_up ? 1 : 2), {2 * F, c.width});
+      v.gate_up = typed(next(c.fused_gate_up || c.squared_relu ? 1 : 2), {c.gate_up_width(F), c.width});
       v.down = typed(next(), {c.width, F});
     }
     if (c.mixes(i)) {
@@ -140,7 +140,7 @@ void Parameters::find_layers() {
         return typed(next(size_t(e.turned || e.joined ? 1 : tensors)), {e.count * rows, columns});
       };
       const auto biases = [&](int64_t n) { return e.biases ? typed(next(), {e.count, n}) : TensorView{}; };
-      v.experts_gate_up = matrices(2 * e.width, c.width, 2 * e.count);
+      v.experts_gate_up = matrices(c.gate_up_width(e.width), c.width, (c.squared_relu ? 1 : 2) * e.count);
       v.experts_gate_up_bias = biases(2 * e.width);
       v.experts_down = matrices(c.width, e.width, e.count);
       v.experts_down_bias = biases(c.width);

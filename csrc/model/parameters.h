@@ -15,7 +15,7 @@ namespace hone::model {
 /// Bytes of a block of all parameters of this type.
 int64_t parameter_bytes(const ModelConfig& config, DType dtype = DType::kF32);
 
-/// The tensors of one layer. qkv is [in_width, C], gate_up is [2F, C]. Empty are: absent biases, q/k norms
+/// The tensors of one layer. qkv is [in_width, C], gate_up is [gate_up_width(F), C]. Empty are: absent biases, q/k norms
 /// and norms before or after a half; gate_up and down if the layer has experts and no shared MLP. In a layer
 /// of gated DeltaNet qkv holds the matrices of q, k, v, z, b and a, `o` is the output's matrix, and delta has
 /// the other tensors; in Mamba-2 qkv is in_proj, or q, k, v and in_proj, and o_beside is out_proj, where it is beside attention; in a short convolution qkv is the first matrix, `o` the last, and delta has only conv.

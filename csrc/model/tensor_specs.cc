@@ -23,7 +23,8 @@ class Layout {
 };
 
 void add_projections(Layout& out, const ModelConfig& c, int64_t index, const std::string& layer) {
-  const std::string attention = layer + "self_attn.";
+  const LayerNames names = layer_names(c);
+  const std::string attention = layer + names.attention + ".";
   out.align();
   if (c.fused_qkv) {
     out.add(attention + "qkv_proj.weight", {c.qkv_width(), c.width}, true);
@@ -40,7 +41,6 @@ void add_projections(Layout& out, const ModelConfig& c, int64_t index, const std
   }
   if (c.qk_norm) {
     out.align();
-    const LayerNames names = layer_names(c);
     out.add(attention + names.q_norm + ".weight", {c.q_norm_width(index)});
     out.start(attention + names.k_norm + ".weight", {c.k_norm_width(index)});
   }
@@ -66,8 +66,9 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
   const kernels::DeltaSizes& s = c.delta;
   if (s.is_convolution()) return add_convolution(out, c, layer + "conv.");
   if (s.mamba) {
-    out.start(layer + "mamba.in_proj.weight", {s.inputs(), c.width}, true);
-    return add_mamba(out, c, layer + "mamba.");
+    const std::string mamba = layer + layer_names(c).mamba + ".";
+    out.start(mamba + "in_proj.weight", {s.inputs(), c.width}, true);
+    return add_mamba(out, c, mamba);
   }
   const std::string prefix = layer + "linear_attn.";
   out.align();
@@ -88,12 +89,14 @@ void add_linear_attention(Layout& out, const ModelConfig& c, const std::string& 
 }
 
 void add_attention(Layout& out, const ModelConfig& c, int64_t index, const std::string& layer) {
+  const LayerNames names = layer_names(c);
+  const std::string attention = layer + names.attention + ".";
   add_projections(out, c, index, layer);
   out.align();
-  if (c.sinks) out.add(layer + "self_attn.sinks", {c.heads});
-  out.start(layer + "self_attn." + layer_names(c).attn_out + ".weight", {c.width, c.q_width(index)}, true);
+  if (c.sinks) out.add(attention + "sinks", {c.heads});
+  out.start(attention + names.attn_out + ".weight", {c.width, c.q_width(index)}, true);
   out.align();
-  if (c.o_bias) out.add(layer + "self_attn.o_proj.bias", {c.width});
+  if (c.o_bias) out.add(attention + "o_proj.bias", {c.width});
   if (c.has_beside(index)) add_mamba(out, c, layer + "mamba.");
 }
 
@@ -103,7 +106,7 @@ void add_mlp(Layout& out, const ModelConfig& c, const LayerNames& names, const s
   if (c.fused_gate_up) {
     out.add(mlp + names.gate_up + ".weight", {2 * width, c.width}, true);
   } else {
-    out.add(mlp + names.gate + ".weight", {width, c.width}, true);
+    if (!c.squared_relu) out.add(mlp + names.gate + ".weight", {width, c.width}, true);
     out.add(mlp + names.up + ".weight", {width, c.width}, true);
   }
   out.start(mlp + names.down + ".weight", {c.width, width}, true);
@@ -145,7 +148,7 @@ void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, con
   const auto name = [&](int64_t i, const char* part) { return sparse + "experts." + std::to_string(i) + "." + part + ".weight"; };
   out.align();
   for (int64_t i = 0; i < e.count; ++i) {
-    out.add(name(i, names.expert_gate), {e.width, c.width}, true);
+    if (!c.squared_relu) out.add(name(i, names.expert_gate), {e.width, c.width}, true);
     out.add(name(i, names.expert_up), {e.width, c.width}, true);
   }
   out.align();
@@ -159,10 +162,11 @@ void add_layer(Layout& out, const ModelConfig& c, int64_t index) {
     if (!name) return;
     out.start(layer + name + ".weight", {c.width});
   };
-  norm(names.attn_before);
-  c.attends(index) ? add_attention(out, c, index, layer) : add_linear_attention(out, c, layer);
+  norm(c.mixes_tokens(index) ? names.attn_before : nullptr);
+  if (c.attends(index)) add_attention(out, c, index, layer);
+  else if (c.is_linear(index)) add_linear_attention(out, c, layer);
   norm(names.attn_after);
-  norm(names.mlp_before);
+  norm(c.has_mlp(index) ? names.mlp_before : nullptr);
   add_mlp(out, c, names, layer + (c.mixes(index) ? names.shared : names.mlp) + ".", c.mlp_width_of(index));
   if (c.mixes(index)) add_experts(out, c, names, layer + names.sparse + ".");
   norm(names.mlp_after);
@@ -191,6 +195,10 @@ LayerNames layer_names(const ModelConfig& config) {
   if (config.names == Names::kFalconH1) {
     return {.attn_before = "input_layernorm", .mlp_before = "pre_ff_layernorm", .mlp = "feed_forward", .final_norm = "final_layernorm"};
   }
+  if (config.names == Names::kNemotronH) {
+    return {.attn_before = "norm", .mlp_before = "norm", .attention = "mixer", .mamba = "mixer", .embedding = "embeddings", .mlp = "mixer", .sparse = "mixer",
+            .shared = "mixer.shared_experts", .final_norm = "norm_f"};
+  }
   if (config.norms_before()) out.attn_before = "input_layernorm";
   if (config.norms_mlp()) out.mlp_before = "post_attention_layernorm";
   if (config.norms == Norms::kBefore) return out;
@@ -204,7 +212,7 @@ LayerNames layer_names(const ModelConfig& config) {
 std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   std::vector<TensorSpec> specs;
   Layout out(specs);
-  out.add("model.embed_tokens.weight", {config.vocabulary, config.width});
+  out.add(std::string("model.") + layer_names(config).embedding + ".weight", {config.vocabulary, config.width});
   for (int64_t i = 0; i < config.layers; ++i) add_layer(out, config, i);
   out.start(std::string("model.") + layer_names(config).final_norm + ".weight", {config.width});
   if (!config.tied_head) {

@@ -9,9 +9,10 @@
 namespace hone::model {
 
 /// Names in files of a layer's MLP, and of its norms before and after each half (null: none). Source:
-/// transformers, modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid, _lfm2, _falcon_h1.
+/// transformers, modeling_llama, _olmo2, _gemma2, _glm4, _granitemoehybrid, _lfm2, _falcon_h1, _nemotron_h.
 struct LayerNames {
   const char *attn_before = nullptr, *attn_after = nullptr, *mlp_before = nullptr, *mlp_after = nullptr;
+  const char *attention = "self_attn", *mamba = "mamba", *embedding = "embed_tokens";
   // gate_up: its name if files store gate and up as one tensor
   const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";
   const char *sparse = "mlp", *router = "gate";  // names of the router and of the experts' parent

@@ -12,11 +12,11 @@ using kernels::PackedMatrix;
 int64_t turned_layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, int64_t l) {
   const auto bytes = [&](int64_t n, int64_t k, DType kept) { return Arena::rounded(kernels::packed_bytes(stream, n, k, kept)); };
   int64_t sum = bytes(c.width, c.in_width(l), storage) + bytes(c.mixed_width(l), c.width, storage) + bytes(c.beside_width(l), c.width, storage);
-  if (const int64_t F = c.mlp_width_of(l)) sum += bytes(c.width, 2 * F, storage) + bytes(F, c.width, storage);
+  if (const int64_t F = c.mlp_width_of(l)) sum += bytes(c.width, c.gate_up_width(F), storage) + bytes(F, c.width, storage);
   if (!c.mixes(l)) return sum;
   const ExpertsConfig& e = c.experts;
   if (e.shared_gate) sum += bytes(c.width, 1, DType::kF32);
-  return sum + bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, 2 * e.width, storage) + bytes(e.width, c.width, storage));
+  return sum + bytes(c.width, e.count, DType::kF32) + e.count * (bytes(c.width, c.gate_up_width(e.width), storage) + bytes(e.width, c.width, storage));
 }
 
 PackedMatrix transpose_matrix(const Stream& stream, const PackedMatrix& packed, Arena& arena) {

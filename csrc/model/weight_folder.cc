@@ -79,6 +79,7 @@ std::string text_model_name(const std::string& stored) {
   }
   constexpr std::string_view kFrequencies = "rotary_emb.inv_freq";
   if (name.size() >= kFrequencies.size() && name.substr(name.size() - kFrequencies.size()) == kFrequencies) return "";
+  if (take_prefix(name, "backbone.")) return "model." + std::string(name);  // Nemotron-H's files
   if (take_prefix(name, "language_model.")) return std::string(name);
   if (take_prefix(name, "model.language_model.")) return "model." + std::string(name);
   return std::string(name);

@@ -54,7 +54,7 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
   const auto packed = [&](int64_t n, int64_t k, DType type) { return Arena::rounded(kernels::packed_bytes(stream, n, k, type)); };
   const auto floats = [](int64_t n) { return Arena::view_bytes(DType::kF32, n); };
   int64_t bytes = packed(c.in_width(layer), c.width, storage) + packed(c.width, c.mixed_width(layer), storage) + packed(c.width, c.beside_width(layer), storage) +
-                  (int(c.norms_before()) + int(c.norms_mlp())) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
+                  (int(c.norms_before() && c.mixes_tokens(layer)) + int(c.norms_mlp() && c.has_mlp(layer))) * floats(c.width) + (c.norms_after() ? 2 : 0) * floats(c.width);
   if (c.is_linear(layer)) {
     bytes += floats(c.delta.channels() * c.delta.taps) + (c.delta.is_convolution() ? 0 : 2 * floats(c.delta.value_heads) + floats(c.delta.norm_width())) +
              (c.delta.mamba ? floats(c.delta.channels()) + floats(c.delta.value_heads) : 0);
@@ -63,13 +63,13 @@ int64_t layer_bytes(const Stream& stream, const ModelConfig& c, DType storage, i
     bytes += (c.qkv_bias ? floats(c.qkv_width()) : 0) + (c.sinks ? floats(c.heads) : 0) + (c.o_bias ? floats(c.width) : 0) + (c.qk_norm ? floats(c.q_norm_width(layer)) + floats(c.k_norm_width(layer)) : 0);
   }
   if (c.layer_scalars) bytes += floats(1);
-  if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(2 * F, c.width, storage) + packed(c.width, F, storage);
+  if (const int64_t F = c.mlp_width_of(layer)) bytes += packed(c.gate_up_width(F), c.width, storage) + packed(c.width, F, storage);
   if (!c.mixes(layer)) return bytes;
   const ExpertsConfig& e = c.experts;
   return bytes + packed(e.count, c.width, router_dtype(stream)) + (e.correction ? floats(e.count) : 0) +
          (e.shared_gate ? packed(1, c.width, router_dtype(stream)) : 0) +
          (e.biases ? floats(e.count) + floats(e.count * 2 * e.width) + floats(e.count * c.width) : 0) +
-         e.count * (packed(2 * e.width, c.width, storage) + packed(c.width, e.width, storage));
+         e.count * (packed(c.gate_up_width(e.width), c.width, storage) + packed(c.width, e.width, storage));
 }
 
 /// How a layer's matrices are stored and multiplied.
@@ -90,7 +90,7 @@ void take_experts(const Stream& stream, const ModelConfig& c, const Kept& as, Pa
   }
   layer.experts_turned = e.turned;
   for (int64_t i = 0; i < e.count; ++i) {
-    layer.experts_gate_up.push_back(take_matrix(stream, 2 * e.width, c.width, as.storage, as.arithmetic, arena, e.turned));
+    layer.experts_gate_up.push_back(take_matrix(stream, c.gate_up_width(e.width), c.width, as.storage, as.arithmetic, arena, e.turned));
     layer.experts_down.push_back(take_matrix(stream, c.width, e.width, as.storage, as.arithmetic, arena, e.turned));
   }
 }
@@ -101,13 +101,13 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
   const int64_t F = c.mlp_width_of(i);
   const bool attends = c.attends(i);
   PackedLayer out{.qkv = matrix(c.in_width(i), c.width),
-                  .o = matrix(c.width, c.mixed_width(i)),
+                  .o = matrix(c.mixes_tokens(i) ? c.width : 0, c.mixed_width(i)),
                   .o_beside = matrix(c.has_beside(i) ? c.width : 0, c.beside_width(i)),
-                  .gate_up = matrix(2 * F, c.width),
+                  .gate_up = matrix(c.gate_up_width(F), c.width),
                   .down = matrix(F ? c.width : 0, F),
-                  .attn_norm = floats(c.width, c.norms_before()),
+                  .attn_norm = floats(c.width, c.norms_before() && c.mixes_tokens(i)),
                   .attn_after = floats(c.width, c.norms_after()),
-                  .mlp_norm = floats(c.width, c.norms_mlp()),
+                  .mlp_norm = floats(c.width, c.norms_mlp() && c.has_mlp(i)),
                   .mlp_after = floats(c.width, c.norms_after()),
                   .qkv_bias = floats(c.qkv_width(), c.qkv_bias && attends),
                   .q_norm = floats(c.q_norm_width(i), c.qk_norm && attends),
@@ -202,7 +202,8 @@ TensorView matrix_of(const TensorView& all, size_t expert, const PackedMatrix& o
 }
 
 std::vector<WeightSnapshot::Part> layer_parts(const LayerViews& from, const PackedLayer& to) {
-  std::vector<WeightSnapshot::Part> out{{from.qkv, to.qkv, {}}, {from.o, to.o, {}}};
+  std::vector<WeightSnapshot::Part> out;
+  if (to.qkv.n > 0) out.push_back({from.qkv, to.qkv, {}}), out.push_back({from.o, to.o, {}});
   if (to.o_beside.n > 0) out.push_back({from.o_beside, to.o_beside, {}});
   if (to.gate_up.n > 0) out.push_back({from.gate_up, to.gate_up, {}}), out.push_back({from.down, to.down, {}});
   if (to.router.n > 0) out.push_back({from.router, to.router, {}});
@@ -306,10 +307,12 @@ void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
   }
 }
 
-// A block begins with the tensor that is allocated first: the first layer's qkv; the embedding or, without
-// one, the final norm.
+// A block begins with the tensor that is allocated first: the first layer's qkv or, in a layer without attention, its MLP's
+// first matrix or its norm; the embedding or, without one, the final norm.
 std::vector<TensorView> WeightSnapshot::blocks() const {
-  return {{layers.front().qkv.panels, DType::kU8, {arena_.used()}},
+  const PackedLayer& first = layers.front();
+  void* const begin = first.qkv.n > 0 ? first.qkv.panels : first.gate_up.n > 0 ? first.gate_up.panels : first.mlp_norm.data;
+  return {{begin, DType::kU8, {arena_.used()}},
           {embedding.empty() ? final_norm.data : embedding.data, DType::kU8, {ends_->used()}}};
 }
 

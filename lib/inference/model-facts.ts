@@ -56,24 +56,29 @@ export function withContext(configJson: string, tokens: number): string {
 export const dependsOnContext = (configJson: string): boolean => configJson.includes('"long_factor"');
 
 /** Names in config.json of layers without keys and values. */
-const WITHOUT_KEYS: readonly string[] = ["linear_attention", "mamba", "conv"];
+const WITHOUT_KEYS: readonly string[] = ["linear_attention", "mamba", "conv", "mlp", "moe"];
 
 interface LayerKinds {
   readonly model_type?: string;
   readonly layer_types?: readonly string[] | null;
+  readonly layers_block_type?: readonly string[] | null;
+  readonly hybrid_override_pattern?: string | null;
   readonly full_attention_interval?: number | null;
   readonly full_attn_idxs?: readonly number[] | null;
   readonly text_config?: LayerKinds;
 }
 
 /**
- * Number of layers with keys and values: all but those of gated DeltaNet, Mamba-2 and short convolution. Trusts a
- * config that the core accepts.
+ * Number of layers with keys and values: all but those of gated DeltaNet, Mamba-2 and short convolution, and
+ * Nemotron-H's layers of an MLP alone. Trusts a config that the core accepts.
  */
 export function layersOfAttention(configJson: string, layers: number): number {
   const whole = parseConfig(configJson) as LayerKinds;
   const text = whole.text_config ?? whole;
-  if (text.layer_types) return text.layer_types.filter((type) => !WITHOUT_KEYS.includes(type)).length;
+  const types = text.layer_types ?? text.layers_block_type;
+  if (types) return types.filter((type) => !WITHOUT_KEYS.includes(type)).length;
+  if (text.hybrid_override_pattern)
+    return [...text.hybrid_override_pattern].filter((kind) => kind === "*").length;
   if (text.full_attn_idxs?.length) return text.full_attn_idxs.length;
   if (text.model_type !== "qwen3_5_text") return layers;
   return Math.floor(layers / (text.full_attention_interval ?? 4));

@@ -17,9 +17,9 @@ const TOKENIZER_FILES = [
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * A small model of the same architecture: two layers, as many query heads per key/value head, the same ratios of
- * widths, every other field unchanged (rotary scaling, norms, tying, windows). The vocabulary stays unless one is
- * given.
+ * A small model of the same architecture: two layers (of Nemotron-H one of each kind), as many query heads per
+ * key/value head, the same ratios of widths, every other field unchanged (rotary scaling, norms, tying, windows). The
+ * vocabulary stays unless one is given.
  */
 export function shrinkConfig(configJson: string, vocabulary?: number): string {
   const config = parseConfig(configJson) as Json;
@@ -78,6 +78,7 @@ function kindsOfLayers(text: Json, width: number): Json {
       per_layer_config: null,
     };
   }
+  if (text["model_type"] === "nemotron_h") return nemotronLayers(text);
   const heads = Number(text["linear_num_key_heads"] ?? 0);
   if (heads === 0)
     return {
@@ -112,6 +113,24 @@ function mambaSizes(text: Json, width: number): Json {
     mamba_n_groups: 1,
     mamba_d_state: MAX_HEAD_DIM,
     ...(text["mamba_d_ssm"] !== undefined && { mamba_d_ssm: inner }),
+  };
+}
+
+/** One layer of each kind that the model has, in the order in which they first occur. */
+function nemotronLayers(text: Json): Json {
+  const names = text["layer_types"] ?? text["layers_block_type"];
+  const kinds = new Set(
+    Array.isArray(names) ? names : [...String(text["hybrid_override_pattern"] ?? "ME*-")],
+  );
+  return {
+    num_hidden_layers: kinds.size,
+    layer_types: undefined,
+    layers_block_type: Array.isArray(names) ? [...kinds] : undefined,
+    hybrid_override_pattern: Array.isArray(names) ? undefined : [...kinds].join(""),
+    mamba_num_heads: 8,
+    mamba_head_dim: 8,
+    n_groups: 2,
+    ssm_state_size: MAX_HEAD_DIM,
   };
 }
 

@@ -5,7 +5,7 @@ export interface Network {
   readonly vocabulary: number;
   readonly width: number;
   readonly layers: number;
-  /** Layers with keys and values: all but those of gated DeltaNet, Mamba-2 and short convolution. */
+  /** Layers with keys and values (layersOfAttention). */
   readonly attentionLayers: number;
   readonly heads: number;
   readonly kvHeads: number;

@@ -53,6 +53,16 @@ const BESIDE = {
   mlp_multipliers: [0.75, 0.5],
 };
 
+const HALVES = {
+  model_type: "nemotron_h",
+  head_dim: 16,
+  mamba_num_heads: 6,
+  mamba_head_dim: 8,
+  n_groups: 2,
+  ssm_state_size: 12,
+  hybrid_override_pattern: "M-*M-",
+};
+
 const PARALLEL = { model_type: "cohere2", num_hidden_layers: 4, head_dim: 16, sliding_window: 24 };
 
 const DAPO = { kind: "dapo", clipLow: 0.2, clipHigh: 0.28 } as const;
@@ -93,6 +103,19 @@ const NETWORKS: readonly (readonly [string, Record<string, unknown>, Partial<Rec
   ],
   ["Mamba-2 beside attention", BESIDE, {}],
   ["Mamba-2 beside attention, with adapters", BESIDE, { lora: { rank: 4, alpha: 8 } }],
+  ["one half a layer", HALVES, {}],
+  [
+    "one half a layer and experts, with adapters",
+    {
+      ...HALVES,
+      hybrid_override_pattern: "ME*ME",
+      n_routed_experts: 6,
+      num_experts_per_tok: 2,
+      moe_intermediate_size: 24,
+      moe_shared_expert_intermediate_size: 16,
+    },
+    { lora: { rank: 4, alpha: 8, targets: ["in_proj", "q_proj", "experts"] } },
+  ],
   ["attention and MLP in parallel", PARALLEL, {}],
   ["attention and MLP in parallel, with adapters", PARALLEL, { lora: { rank: 4, alpha: 8 } }],
   [
@@ -147,7 +170,7 @@ describe.skipIf(noAddon !== undefined)("a run of", () => {
     for (const step of metrics) expect(step["mismatch/kernel/max"] ?? 0).toBe(0);
     const trained = metrics.find((step) => step["grad/norm"]! > 0)!;
     expect((trained["experts/load/max"] ?? 0) >= 1).toBe(
-      Boolean(fields["num_experts"] ?? fields["num_local_experts"]),
+      Boolean(fields["num_experts"] ?? fields["num_local_experts"] ?? fields["n_routed_experts"]),
     );
     // balancing loss: k 0.01 for even loads, more for uneven ones; z loss: ln² of six experts times about 0.001
     const terms = trained["loss/total"]! - trained["loss/policy"]!;

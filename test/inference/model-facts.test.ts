@@ -24,13 +24,14 @@ test.each(Object.entries(PUBLISHED))("%s is read without a warning", (_, { param
 });
 
 // All weights except the experts that a token is not routed to. The model cards of the first three say 3.3, 1.3 and
-// 12.9 billion.
+// 12.9 billion, that of Nemotron-3-Nano 3.6.
 test.each([
   ["Qwen/Qwen3-30B-A3B", 3_353_032_704],
   ["allenai/OLMoE-1B-7B-0924", 1_282_017_280],
   ["mistralai/Mixtral-8x7B-v0.1", 12_879_925_248],
   ["zai-org/GLM-4.5-Air", 13_424_129_664],
   ["ibm-granite/granite-4.0-h-tiny", 1_465_470_528],
+  ["nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 3_580_076_352],
   ["Qwen/Qwen3-0.6B", 596_049_920],
 ])("%s multiplies a token by so many weights", (name, active) => {
   const config = JSON.stringify(PUBLISHED[name]!.config);
@@ -86,6 +87,8 @@ test("layers of gated DeltaNet, Mamba-2 and short convolution have no keys and v
     ["ibm-granite/granite-4.0-h-350m", 4],
     ["LiquidAI/LFM2-350M", 6],
     ["tiiuae/Falcon-H1-0.5B-Instruct", 32],
+    ["nvidia/Nemotron-H-8B-Base-8K", 4],
+    ["nvidia/NVIDIA-Nemotron-3-Nano-30B-A3B-BF16", 6],
   ] as const)
     expect(layersOfAttention(JSON.stringify(PUBLISHED[name]!.config), 32)).toBe(attention);
   expect(layersOfAttention(JSON.stringify(tinyConfig()), 2)).toBe(2);

@@ -33,6 +33,7 @@ constexpr Architecture kTable[] = {
     {"cohere2", "Cohere2ForCausalLM", archs::parse_cohere2, archs::write_cohere2},
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", archs::parse_granite_hybrid, archs::write_granite_hybrid, true},
     {"falcon_h1", "FalconH1ForCausalLM", archs::parse_falcon_h1, archs::write_falcon_h1},
+    {"nemotron_h", "NemotronHForCausalLM", archs::parse_nemotron_h, archs::write_nemotron_h, true},
     {"qwen3_5_text", "Qwen3_5ForCausalLM", archs::parse_qwen3_5_text, archs::write_qwen3_5_text},
     {"lfm2", "Lfm2ForCausalLM", archs::parse_lfm2, archs::write_lfm2},
     {"qwen3_moe", "Qwen3MoeForCausalLM", archs::parse_qwen3_moe, archs::write_qwen3_moe, true},

@@ -102,6 +102,8 @@ void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config);
 void write_granite_hybrid(const ModelConfig& config, Json& json);
 void parse_falcon_h1(ConfigFields& fields, ModelConfig& config);
 void write_falcon_h1(const ModelConfig& config, Json& json);
+void parse_nemotron_h(ConfigFields& fields, ModelConfig& config);
+void write_nemotron_h(const ModelConfig& config, Json& json);
 void parse_qwen3_5_text(ConfigFields& fields, ModelConfig& config);
 void write_qwen3_5_text(const ModelConfig& config, Json& json);
 void parse_qwen3_moe(ConfigFields& fields, ModelConfig& config);

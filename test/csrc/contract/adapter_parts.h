@@ -36,6 +36,7 @@ inline std::vector<AdapterPart> adapter_parts(const model::ModelConfig& c, const
     const auto part = [&](const char* name, int64_t first, int64_t rows) { out.push_back({experts + std::to_string(e) + "." + name + ".weight", 0, first, rows, k, e, E, false}); };
     if (c.experts.joined) out.push_back({sparse + (opens ? ".input_linear.weight" : ".output_linear.weight"), e * n * k, 0, n, k, e, E, false});
     else if (c.experts.turned) out.push_back({experts + (opens ? "gate_up_proj" : "down_proj"), e * n * k, 0, n, k, e, E, true});
+    else if (opens && c.squared_relu) part(names.expert_up, 0, n);
     else if (opens) part(names.expert_gate, 0, n / 2), part(names.expert_up, n / 2, n / 2);
     else part(names.expert_down, 0, n);
   }

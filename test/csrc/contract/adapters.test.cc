@@ -35,6 +35,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
   if (!model.mixes()) return adapted(rank, alpha);
   std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
   if (model.delta_by_head) linear = {"in_proj_qkvz", "in_proj_ba", "out_proj"};
+  else if (model.arch == "nemotron_h") linear = {"in_proj"};
   else if (model.delta.mamba) linear = {"in_proj", "out_proj"};
   if (model.is_hybrid()) targets.insert(targets.end(), linear.begin(), linear.end());
   return adapted(rank, alpha, std::move(targets));
@@ -43,7 +44,7 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
 /// Models with layers of gated DeltaNet, Mamba-2 or short convolution, which the f64 reference model lacks.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
   return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
-          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"Mamba-2 beside attention", test::beside_config()}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
+          {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"Mamba-2 beside attention", test::beside_config()}, {"one half a layer", test::halves_config()}, {"one half a layer, experts", test::halves_config(true)}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {

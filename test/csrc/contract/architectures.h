@@ -92,6 +92,15 @@ inline model::ModelConfig beside_config(bool norms = false) {
   return model::parse_hf_config(Json::parse(text, "beside"), "beside");
 }
 
+/// Nemotron-H: an MLP, or experts, before and after layers of Mamba-2 and of attention.
+inline model::ModelConfig halves_config(bool experts = false) {
+  const std::string text = R"({"model_type": "nemotron_h", "vocab_size": 61, "hidden_size": 40, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "head_dim": 12, "intermediate_size": 52, "max_position_embeddings": 256, "mamba_num_heads": 6, "mamba_head_dim": 20, "n_groups": 2,
+    "ssm_state_size": 9, "n_routed_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 12, "moe_shared_expert_intermediate_size": 14,
+    "routed_scaling_factor": 1.5, "hybrid_override_pattern": ")" + std::string(experts ? "EM*-ME" : "-M*M-") + R"("})";
+  return model::parse_hf_config(Json::parse(text, "halves"), "halves");
+}
+
 /// Heads of two sizes, whose keys serve as values in the layer without a window, which is the last.
 inline model::ModelConfig two_sizes_config() {
   const char* const text = R"({"model_type": "gemma4_text", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 3, "num_attention_heads": 4,

@@ -113,6 +113,15 @@ TEST(a_model_with_mamba_beside_attention_has_equal_log_probs_in_engine_and_train
   });
 }
 
+TEST(a_model_whose_layers_have_one_half_each_has_equal_log_probs_in_engine_and_trainer) {
+  EXPECT_TRUE(expect_equal_at_every_split("one half a layer", halves_config()) > 0);
+  each_isa([] {
+    Case c = some_case("one half a layer, experts", engine_config(16, 13, 12));
+    c.model = halves_config(true), c.requests = 12, c.threads = 2;
+    expect_equal(c);
+  });
+}
+
 namespace {
 
 void share_prompts(const model::ModelConfig& model) {
@@ -184,15 +193,15 @@ void replay_a_recorded_run(const model::ModelConfig& model) {
 }  // namespace
 
 TEST(attempts_that_share_a_prompt_begin_with_its_state) {
-  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config(), beside_config()}) share_prompts(model);
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config(), beside_config(), halves_config(true)}) share_prompts(model);
 }
 
 TEST(a_hybrids_recorded_run_replays_to_the_bit_under_weights_that_changed_in_flight) {
-  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config(), beside_config()}) replay_a_recorded_run(model);
+  for (const model::ModelConfig& model : {hybrid_config(), convolution_config(), mamba_config(), beside_config(), halves_config()}) replay_a_recorded_run(model);
 }
 
 TEST(steps_take_the_memory_that_they_are_said_to_take) {
-  for (const model::ModelConfig& model : {hybrid_config(), hybrid_config(false), convolution_config(), mamba_config(), mamba_config(true), beside_config(), beside_config(true)}) {
+  for (const model::ModelConfig& model : {hybrid_config(), hybrid_config(false), convolution_config(), mamba_config(), mamba_config(true), beside_config(), beside_config(true), halves_config(), halves_config(true)}) {
     for (const int mode : {0, 1, 2, 3}) {
       trainer::TrainerConfig config;
       config.packed_tokens = 40, config.recompute = mode % 2 == 1;
@@ -217,8 +226,8 @@ TEST(steps_take_the_memory_that_they_are_said_to_take) {
 TEST(a_hybrid_is_refused_for_what_it_has_no_kernels_for) {
   model::ModelConfig wide = gpu_hybrid_config();
   wide.delta.key_dim = 136;
-  for (const model::ModelConfig& model : {mamba_config(), beside_config(), wide}) EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
-  for (const model::ModelConfig& model : {hybrid_config(), mamba_config(), beside_config()}) {
+  for (const model::ModelConfig& model : {mamba_config(), beside_config(), halves_config(), wide}) EXPECT_THROWS(model::check_for_gpu(model), Code::kUnsupported);
+  for (const model::ModelConfig& model : {hybrid_config(), mamba_config(), beside_config(), halves_config()}) {
     trainer::TrainerConfig sharded;
     sharded.sharding.stage = trainer::Sharding::Stage::kOptimizer;
     EXPECT_THROWS(trainer::Trainer(model, sharded, nullptr), Code::kUnsupported);

@@ -114,6 +114,8 @@ std::vector<std::pair<std::string, model::ModelConfig>> models() {
   all.emplace_back("granite-4-h", test::mamba_config());
   all.emplace_back("granite-4-h with experts", test::mamba_config(true));
   all.emplace_back("falcon_h1", test::beside_config());
+  all.emplace_back("nemotron_h", test::halves_config());
+  all.emplace_back("nemotron_h with experts", test::halves_config(true));
   all.emplace_back("gemma4_text", test::two_sizes_config());
   return all;
 }
@@ -146,6 +148,8 @@ const Recorded kRecorded[] = {
     {"granite-4-h", 0x1b21989a6e45dbfc, 0x84fd36abadacd8fe, 0x2db7488f4066a8ef},
     {"granite-4-h with experts", 0xb06f39d376237aa6, 0xeeef27bc6552be76, 0xfcebb676a85cc5a3},
     {"falcon_h1", 0x08264ad203416fd5, 0x2a36c73961e4782a, 0xb94144d81c9230e8},
+    {"nemotron_h", 0x60ab5ce802f374f6, 0xee5a2fe47808de36, 0xf577a194c943a77c},
+    {"nemotron_h with experts", 0xb709d7c3449a2040, 0x93be23194f8502c2, 0xefe40b820a17c879},
     {"gemma4_text", 0x7f87e1c6c442129c, 0xfd12fbc3e1979715, 0x0d5bef8764a26713},
 };
 
