@@ -26,6 +26,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "test" / "fixtures" / 
 LENGTH, VOCABULARY, GREEDY = 24, 60, 24
 HEAD_DIM, MAX_GROUPS, WINDOW = 8, 2, 5
 EXPERTS, CHOSEN, EXPERT_WIDTH, STATE = 10, 3, 12, 10
+COUNTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 RATE, BETAS, EPS, DECAY, CLIP = 1e-2, (0.9, 0.95), 1e-3, 0.1, 0.5
 MASK = (1 << 64) - 1
 
@@ -50,7 +51,7 @@ def weights(name, shape, offset):
         value = u / 4
     elif len(shape) == 1:
         value = 1 - offset + u / 4
-    elif "embed" in name or "lm_head" in name:
+    elif "embed" in name or "lm_head" in name or name.endswith("e_score_correction_bias"):
         value = u / 2
     else:
         value = 3 * u / numpy.sqrt(float(shape[1]))
@@ -69,8 +70,10 @@ def layers_of(text):
         return 6
     if text["model_type"].startswith(("qwen3_5", "qwen3_next")):
         return 5  # the fourth layer has attention
-    if text["model_type"] == "lfm2":
+    if text["model_type"] in ("lfm2", "lfm2_moe"):
         return 4
+    if text["model_type"] == "ernie4_5_moe":
+        return 3
     if text["model_type"] == "nemotron_h":
         return 5
     if has_mamba(text):
@@ -100,7 +103,7 @@ def shrink_text(text):
         small.update(global_head_dim=2 * HEAD_DIM, num_global_key_value_heads=1)
     if "block_ff_dim" in text:  # LFM2's names; the MLP's width is two thirds of block_ff_dim, rounded up
         small.update(block_dim=width, block_ff_dim=30, block_multiple_of=4, conv_dim=width, conv_dim_out=width)
-    if "shared_intermediate_size" in text:  # a hybrid's sizes must be consistent, even without Mamba layers
+    if text.get("shared_intermediate_size"):  # a hybrid's sizes must be consistent, even without Mamba layers
         small.update(shared_intermediate_size=20, mamba_n_heads=2 * width // HEAD_DIM, mamba_d_head=HEAD_DIM)
     if text["model_type"] == "nemotron_h":
         first = text["hybrid_override_pattern"].index("*") - 1
@@ -110,9 +113,14 @@ def shrink_text(text):
         small.update(mamba_n_heads=6, mamba_d_head=HEAD_DIM, mamba_d_ssm=6 * HEAD_DIM, mamba_d_state=STATE)
     if has_mamba(text):
         small.update(mamba_d_state=STATE, embedding_multiplier=1)  # with 12 the tied head would repeat the last token
-    for name in ("num_experts", "num_local_experts", "n_routed_experts"):
+    for name in COUNTS:
         if text.get(name):
-            small.update({name: EXPERTS, "num_experts_per_tok": min(text["num_experts_per_tok"], CHOSEN)})
+            chosen = "moe_k" if name == "moe_num_experts" else "num_experts_per_tok"
+            small.update({name: EXPERTS, chosen: min(text[chosen], CHOSEN)})
+    if "rotary_dim" in text:
+        small["rotary_dim"] = text["rotary_dim"] * HEAD_DIM // text["head_dim"]
+    if text["model_type"] == "granitemoe":
+        small["embedding_multiplier"] = 1  # with 12 the tied head would repeat the last token
     if "moe_intermediate_size" in text:
         small["moe_intermediate_size"] = EXPERT_WIDTH
     for name in ("shared_expert_intermediate_size", "moe_shared_expert_intermediate_size"):
@@ -206,10 +214,12 @@ GRANITE = {"experts.gate_up_proj": "input_linear.weight", "experts.down_proj": "
 
 
 def in_files(name, model_type):
-    if model_type == "granitemoehybrid":
+    if model_type in ("granitemoehybrid", "granitemoe"):
         for theirs, ours in GRANITE.items():
             name = name.replace(f".block_sparse_moe.{theirs}", f".block_sparse_moe.{ours}")
-    if model_type != "mixtral":
+    if model_type == "ernie4_5_moe":
+        return name.replace(".mlp.gate.moe_statics.", ".mlp.moe_statics.")
+    if model_type not in ("mixtral", "minimax_m2", "lfm2_moe"):
         return name
     name = name.replace(".mlp.", ".block_sparse_moe.")
     for ours, theirs in MIXTRAL.items():
@@ -221,13 +231,13 @@ def tensors_of(model):
     """Yields (name in files, tensor of the model, function that selects it from that tensor or from its gradient)."""
     kind = model.config.get_text_config().model_type
     for name, tensor in parameters_of(model).items():
-        if (".mlp.experts." in name or ".mixer.experts." in name) and kind != "gpt_oss":  # gpt-oss files store them as transformers does
+        if any(f".{parent}.experts." in name for parent in ("mlp", "mixer", "feed_forward")) and kind != "gpt_oss":  # gpt-oss files store them as transformers does
             yield from ((in_files(n, kind), tensor, take) for n, take in experts_in(name, tensor))
         else:
             yield in_files(name, kind), tensor, lambda whole: whole
     for name, tensor in model.named_buffers():
-        if name.endswith(("e_score_correction_bias", "layer_scalar")):
-            yield name, tensor, lambda whole: whole
+        if name.endswith(("e_score_correction_bias", "expert_bias", "layer_scalar")):
+            yield in_files(name, kind), tensor, lambda whole: whole
 
 
 def two_numbers(name, values):
@@ -258,7 +268,7 @@ def adamw_step(model, loss_of):
 
 
 def has_experts(config):
-    return any(config.get(name) for name in ("num_experts", "num_local_experts", "n_routed_experts"))
+    return any(config.get(name) for name in COUNTS)
 
 
 def greedy_of(model, ids):

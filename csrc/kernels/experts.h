@@ -19,6 +19,7 @@ struct Routing {
   float scaling = 1.0f;     // factor of all weights
   // each group has E / groups consecutive experts; only experts of chosen groups can be chosen
   int64_t groups = 1, chosen_groups = 1;
+  float least_sum = 0.0f;  // added to that sum; CPU only
 };
 
 /// Limits on CUDA.

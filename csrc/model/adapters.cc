@@ -70,7 +70,7 @@ void add_linear_attention(const ModelConfig& c, int64_t layer, std::vector<Targe
 /// The experts' module in transformers, whose name may differ from that in files.
 std::string experts_module(const ModelConfig& c) {
   using Names = ModelConfig::Names;
-  return c.names == Names::kGraniteHybrid ? "block_sparse_moe.experts" : c.names == Names::kNemotronH ? "mixer.experts" : "mlp.experts";
+  return c.names == Names::kGraniteHybrid ? "block_sparse_moe.experts" : c.names == Names::kNemotronH ? "mixer.experts" : c.names == Names::kLfm2 ? "feed_forward.experts" : "mlp.experts";
 }
 
 /// Adds the experts' targets. PEFT wraps the experts' module once per parameter, with down's wrapper around

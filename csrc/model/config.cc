@@ -121,7 +121,7 @@ bool check_linear_layers(const ModelConfig& c, Rules& rules) {
   const kernels::DeltaSizes& s = c.delta;
   const LinearFields& names = s.mamba ? kMamba : kDelta;
   const int64_t sizes[] = {s.key_heads, s.value_heads, s.key_dim, s.value_dim};
-  const bool convolution = s.is_convolution() && c.arch == "lfm2";
+  const bool convolution = s.is_convolution() && c.arch.starts_with("lfm2");
   bool fit = rules.positive(convolution ? "conv_L_cache" : names[4], s.taps, kernels::kMostTaps);
   for (size_t i = 0; i < std::size(sizes); ++i) fit = (convolution || rules.positive(names[i], sizes[i], kMost)) && fit;
   fit = rules.require(c.attention_layers() > 0, "model: none of its %lld layers is one of attention; one at least must be.", (long long)c.layers) && fit;

@@ -41,7 +41,7 @@ struct ExpertsConfig {
   bool sigmoid = false, normalized = false;
   // each expert has a bias that is added to its score when experts are chosen; it is not trained
   bool correction = false;
-  double scaling = 1.0;
+  double scaling = 1.0, least_sum = 0.0;  // least_sum: added to the sum of the chosen scores that divides them
   int64_t groups = 1, chosen_groups = 1;
   std::vector<bool> layers;  // the layers that have experts; empty: all
   // files hold a layer's gate and up as one tensor [E, inputs, outputs], and down as another; joined: [E, outputs, inputs]
@@ -64,9 +64,29 @@ struct Multipliers {
 /// names and shapes.
 constexpr int64_t kMostLayers = int64_t(1) << 13;
 
+/// Which parts each layer has.
+struct LayerParts {
+  // per layer, whether gated DeltaNet, Mamba-2 or a short convolution replaces attention; empty: in no layer
+  std::vector<bool> linear_layers;
+  // the linear_layers have attention as well, which reads the same norm of the layer's input; their sum is added to it
+  bool beside = false;
+  // per layer, whether an MLP or experts are all that it has, the others having no MLP; empty: every layer has both halves
+  std::vector<bool> mlp_layers;
+
+  bool is_hybrid() const { return !linear_layers.empty(); }
+  bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
+  bool has_beside(int64_t layer) const { return beside && is_linear(layer); }
+  /// Whether a layer has attention, alone or beside what linear_layers have.
+  bool attends(int64_t layer) const { return beside || (mixes_tokens(layer) && !is_linear(layer)); }
+  /// Whether a layer has attention, or what linear_layers have in its place.
+  bool mixes_tokens(int64_t layer) const { return mlp_layers.empty() || !mlp_layers[size_t(layer)]; }
+  /// Whether a layer has an MLP or experts.
+  bool has_mlp(int64_t layer) const { return mlp_layers.empty() || mlp_layers[size_t(layer)]; }
+};
+
 /// A decoder's sizes and switches. L layers, C width, H query heads, K key/value heads, D head dim, F MLP
 /// width, V vocabulary.
-struct ModelConfig {
+struct ModelConfig : LayerParts {
   std::string arch = "llama";  // name of a row in archs.cc
   int64_t vocabulary = 0, width = 0, layers = 0, heads = 0, kv_heads = 0, head_dim = 0, mlp_width = 0;
   int64_t max_positions = 2048;
@@ -90,7 +110,7 @@ struct ModelConfig {
   bool gelu = false;           // the MLP's gate is GELU (tanh form), not SiLU
   bool squared_relu = false;   // MLPs and experts are down(relu(up x)^2), without a gate
   bool fused_qkv = false, fused_gate_up = false;  // files store q, k, v as one tensor; gate, up as one
-  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2, kFalconH1, kNemotronH } names = Names::kLlama;  // of a layer's tensors in files
+  enum class Names { kLlama, kGlm4, kGraniteHybrid, kMixtral, kGptOss, kLfm2, kFalconH1, kNemotronH, kErnieMoe } names = Names::kLlama;  // of a layer's tensors in files
   float embedding_scale = 1.0f, residual_scale = 1.0f;  // residual: factor of what a half of a layer adds
   double logits_scaling = 1.0;        // logits are divided by it
   double query_scalar = 0.0;          // q.k is divided by the root of this; 0: by the root of D
@@ -108,12 +128,6 @@ struct ModelConfig {
   // layers that files have after the last one, for predicting several tokens ahead; not loaded
   int64_t further_layers = 0;
 
-  // per layer, whether gated DeltaNet, Mamba-2 or a short convolution replaces attention; empty: in no layer
-  std::vector<bool> linear_layers;
-  // the linear_layers have attention as well, which reads the same norm of the layer's input; their sum is added to it
-  bool beside = false;
-  // per layer, whether an MLP or experts are all that it has, the others having no MLP; empty: every layer has both halves
-  std::vector<bool> mlp_layers;
   kernels::DeltaSizes delta;          // sizes of the linear_layers
   kernels::StepRange steps;           // of Mamba-2's time steps
   // projections of the linear_layers group rows by key head (kernels::DeltaColumns)
@@ -138,14 +152,6 @@ struct ModelConfig {
   /// Width of the rotary table; sliding_rotary_dim: of the table of layers with a theta of their own.
   int64_t rotary_dim() const;
   int64_t sliding_rotary_dim() const { return full_head_dim > 0 ? head_dim : rotary_dim(); }
-  bool is_hybrid() const { return !linear_layers.empty(); }
-  bool is_linear(int64_t layer) const { return is_hybrid() && linear_layers[size_t(layer)]; }
-  /// Whether a layer has attention, alone or beside what linear_layers have.
-  bool attends(int64_t layer) const { return beside || (mixes_tokens(layer) && !is_linear(layer)); }
-  /// Whether a layer has attention, or what linear_layers have; and whether it has an MLP or experts.
-  bool mixes_tokens(int64_t layer) const { return mlp_layers.empty() || !mlp_layers[size_t(layer)]; }
-  bool has_mlp(int64_t layer) const { return mlp_layers.empty() || mlp_layers[size_t(layer)]; }
-  bool has_beside(int64_t layer) const { return beside && is_linear(layer); }
   /// 0, 1 or 2: layers of one kind have buffers of the same sizes.
   int kind(int64_t layer) const { return mixes_tokens(layer) ? is_linear(layer) || has_full_heads(layer) : 2; }
   bool has_kinds() const { return is_hybrid() || full_head_dim > 0; }

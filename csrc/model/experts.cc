@@ -16,7 +16,8 @@ kernels::Routing routing_of(const ExpertsConfig& e) {
           .normalized = e.normalized,
           .scaling = float(e.scaling),
           .groups = e.groups,
-          .chosen_groups = e.chosen_groups};
+          .chosen_groups = e.chosen_groups,
+          .least_sum = float(e.least_sum)};
 }
 
 int64_t f32_bytes(int64_t n) { return Arena::view_bytes(DType::kF32, n); }

@@ -223,6 +223,7 @@ void check_for_gpu(const ModelConfig& c) {
   const std::pair<const char*, bool> parts[] = {
       {"capped attention scores", c.attention_softcap != 0.0f}, {"capped logits", c.logit_softcap != 0.0f},
       {"layers of Mamba-2", c.delta.mamba}, {"MLPs with a squared ReLU", c.squared_relu},
+      {"a term in the sum that divides the experts' scores", c.experts.least_sum > 0.0},
       {"norms of rotated queries and keys", c.qk_norm_last}, {"heads of two sizes", c.full_head_dim > 0}, {"norms of values", c.value_norm},
       {"more than 1024 experts in a layer", c.experts.count > kernels::kMostCudaExperts},
       {"more than 32 groups of experts", c.experts.groups > kernels::kMostCudaExpertGroups}};

@@ -4,6 +4,7 @@ namespace hone::model {
 namespace {
 
 constexpr const char* kCorrection = "e_score_correction_bias";
+constexpr const char* kExpertBias = "expert_bias";  // the same in LFM2's files
 constexpr const char* kScalar = "layer_scalar";
 
 class Layout {
@@ -142,7 +143,9 @@ void add_experts(Layout& out, const ModelConfig& c, const LayerNames& names, con
   out.align();
   if (e.biases) out.add(router + "bias", {e.count});
   out.align();
-  if (e.correction) out.add(router + kCorrection, {e.count});
+  const std::string correction = names.correction ? sparse + names.correction : router + kCorrection;
+  if (e.correction && c.names == ModelConfig::Names::kErnieMoe) out.add(correction, {1, e.count});
+  else if (e.correction) out.add(correction, {e.count});
   if (e.joined) return add_joined_experts(out, c, sparse);
   if (e.turned) return add_turned_experts(out, c, sparse + "experts.");
   const auto name = [&](int64_t i, const char* part) { return sparse + "experts." + std::to_string(i) + "." + part + ".weight"; };
@@ -184,12 +187,15 @@ LayerNames layer_names(const ModelConfig& config) {
     out.mlp = out.shared = "shared_mlp", out.gate_up = "input_linear", out.down = "output_linear";
     out.sparse = "block_sparse_moe", out.router = "router.layer";
   }
+  if (config.names == Names::kErnieMoe) out.correction = "moe_statics.e_score_correction_bias";
+  if (config.names == Names::kMixtral && config.experts.correction) out.correction = kCorrection;
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
   if (config.experts.shared_gate) out.shared = "mlp.shared_expert";
   if (config.names == Names::kGptOss) out.router = "router";
   if (config.qk_norm_last) out.q_norm = "query_layernorm", out.k_norm = "key_layernorm";
   if (config.names == Names::kLfm2) {
-    return {.attn_before = "operator_norm", .mlp_before = "ffn_norm", .mlp = "feed_forward", .down = "w2", .gate = "w1", .up = "w3",
+    return {.attn_before = "operator_norm", .mlp_before = "ffn_norm", .mlp = "feed_forward", .down = "w2", .sparse = "feed_forward",
+            .correction = kExpertBias, .expert_gate = "w1", .expert_up = "w3", .expert_down = "w2", .gate = "w1", .up = "w3",
             .q_norm = "q_layernorm", .k_norm = "k_layernorm", .attn_out = "out_proj", .final_norm = "embedding_norm"};
   }
   if (config.names == Names::kFalconH1) {
@@ -221,7 +227,7 @@ std::vector<TensorSpec> tensor_specs(const ModelConfig& config) {
   return specs;
 }
 
-bool is_frozen(const TensorSpec& spec) { return spec.name.ends_with(kCorrection) || spec.name.ends_with(kScalar); }
+bool is_frozen(const TensorSpec& spec) { return spec.name.ends_with(kCorrection) || spec.name.ends_with(kExpertBias) || spec.name.ends_with(kScalar); }
 
 bool is_decayed(const TensorSpec& spec) {
   const size_t rank = spec.shape.size();

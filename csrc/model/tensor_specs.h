@@ -15,7 +15,8 @@ struct LayerNames {
   const char *attention = "self_attn", *mamba = "mamba", *embedding = "embed_tokens";
   // gate_up: its name if files store gate and up as one tensor
   const char *mlp = "mlp", *gate_up = "gate_up_proj", *down = "down_proj";
-  const char *sparse = "mlp", *router = "gate";  // names of the router and of the experts' parent
+  // names of the router and of the experts' parent, and of the correction within that parent; null: it is the router's
+  const char *sparse = "mlp", *router = "gate", *correction = nullptr;
   const char *expert_gate = "gate_proj", *expert_up = "up_proj", *expert_down = "down_proj";
   const char* shared = "mlp.shared_experts";  // the shared MLP
   const char *gate = "gate_proj", *up = "up_proj", *q_norm = "q_norm", *k_norm = "k_norm", *attn_out = "o_proj", *final_norm = "norm";

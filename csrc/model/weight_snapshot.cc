@@ -120,6 +120,9 @@ PackedLayer take_layer(const Stream& stream, const ModelConfig& c, int64_t i, co
   return out;
 }
 
+/// A layer's tensor that is allocated first: without attention its MLP's first matrix, or its norm.
+void* first_of(const PackedLayer& layer) { return layer.qkv.n > 0 ? layer.qkv.panels : layer.gate_up.n > 0 ? layer.gate_up.panels : layer.mlp_norm.data; }
+
 RopeTables make_tables(const Stream& stream, const ModelConfig& c) {
   RopeTables out{.common = RopeTable::make(stream, c.rope, c.rotary_dim(), c.max_positions), .sliding = nullptr, .still = nullptr};
   if (c.sliding_theta > 0.0) {
@@ -307,12 +310,9 @@ void WeightSnapshot::assign(const Stream& stream, const WeightSnapshot& from) {
   }
 }
 
-// A block begins with the tensor that is allocated first: the first layer's qkv or, in a layer without attention, its MLP's
-// first matrix or its norm; the embedding or, without one, the final norm.
+// A block begins with the tensor that is allocated first: that of the first layer; the embedding or, without one, the final norm.
 std::vector<TensorView> WeightSnapshot::blocks() const {
-  const PackedLayer& first = layers.front();
-  void* const begin = first.qkv.n > 0 ? first.qkv.panels : first.gate_up.n > 0 ? first.gate_up.panels : first.mlp_norm.data;
-  return {{begin, DType::kU8, {arena_.used()}},
+  return {{first_of(layers.front()), DType::kU8, {arena_.used()}},
           {embedding.empty() ? final_norm.data : embedding.data, DType::kU8, {ends_->used()}}};
 }
 

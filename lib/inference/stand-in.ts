@@ -49,6 +49,9 @@ function shrinkText(text: Json, vocabulary: number | undefined): Json {
     head_dim: small.headDim,
     intermediate_size: inEights((mlp / width) * smallWidth),
     ...(vocabulary !== undefined && { vocab_size: vocabulary }),
+    ...(text["rotary_dim"] !== undefined && {
+      rotary_dim: Math.round((number("rotary_dim", 0) * small.headDim) / headDim),
+    }),
     ...kindsOfLayers(text, smallWidth),
     ...ropeFactors(text, small.headDim / headDim),
   };
@@ -85,6 +88,7 @@ function kindsOfLayers(text: Json, width: number): Json {
       ...(Array.isArray(types) && { layer_types: ofTwoKinds(types) }),
       ...(Array.isArray(text["full_attn_idxs"]) && { full_attn_idxs: [1] }),
       ...(Number(text["first_k_dense_replace"] ?? 0) > 1 && { first_k_dense_replace: 1 }),
+      ...(Number(text["num_dense_layers"] ?? 0) > 1 && { num_dense_layers: 1 }),
       ...(text["mamba_n_heads"] !== undefined && mambaSizes(text, width)),
     };
   const headDim = (name: string) => Math.min(Number(text[name] ?? MAX_HEAD_DIM), MAX_HEAD_DIM);

@@ -31,6 +31,8 @@ const EXEMPT: Readonly<Record<string, string>> = {
   "csrc/kernels/cuda/operand_sm90.cuh": "descriptors; tma.test.cu multiplies its tiles by them",
   "csrc/kernels/cuda/wgmma.cuh": "one instruction a function; tma.test.cu multiplies a tile with all of them",
   "csrc/kernels/cuda/vector.cuh": "the cast kernel is one load and one store of it, tested as that",
+  "csrc/model/half_backward.h":
+    "attention's backward and the MLP's are its two uses; network.test.cc and the goldens differentiate both",
   "csrc/sandbox/program.cc": "one run of the server, which program_server.test.cc has run",
   "csrc/sandbox/program.h": "likewise",
   "csrc/trainer/training_step.cc":

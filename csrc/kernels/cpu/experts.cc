@@ -107,10 +107,10 @@ bool choose_or_keep(const RouteArgs& a, const float* scores, int32_t* experts, s
   return given && !std::equal(own.begin(), own.end(), experts);
 }
 
-float sum_of(const float* scores, const int32_t* experts, int64_t k) {
+float sum_of(const Routing& how, const float* scores, const int32_t* experts, int64_t k) {
   float sum = 0.0f;
   for (int64_t j = 0; j < k; ++j) sum += scores[experts[j]];
-  return sum + kLeastSum;
+  return sum + (how.least_sum > 0.0f ? how.least_sum : kLeastSum);
 }
 
 /// Converts dweights to `out`, the gradient of the chosen experts' scores.
@@ -123,7 +123,7 @@ void score_gradient(const RouteGradArgs& a, int64_t r, double* out) {
     for (int64_t j = 0; j < k; ++j) out[j] = scaling * double(dweights[j]);
     return;
   }
-  const double sum = double(sum_of(scores, experts, k));
+  const double sum = double(sum_of(a.how, scores, experts, k));
   double mean = 0.0;
   for (int64_t j = 0; j < k; ++j) mean += double(dweights[j]) * double(scores[experts[j]]) / sum;
   for (int64_t j = 0; j < k; ++j) out[j] = scaling * (double(dweights[j]) - mean) / sum;
@@ -166,7 +166,7 @@ void route(const Stream& stream, const RouteArgs& a) {
       int32_t* const experts = a.experts.row<int32_t>(r);
       score(scores, E);
       replaced += choose_or_keep(a, scores, experts, own);
-      const float sum = a.how.normalized ? sum_of(scores, experts, k) : 1.0f;
+      const float sum = a.how.normalized ? sum_of(a.how, scores, experts, k) : 1.0f;
       for (int64_t j = 0; j < k; ++j) weights[j] = scores[experts[j]] / sum * a.how.scaling;
     }
     if (a.replaced) std::atomic_ref(*a.replaced).fetch_add(replaced, std::memory_order_relaxed);

@@ -56,6 +56,23 @@ void write_granite(const ModelConfig& config, Json& json) {
   json.set("logits_scaling", Json::number(config.logits_scaling));
 }
 
+void parse_granitemoe(ConfigFields& fields, ModelConfig& config) {
+  config.names = ModelConfig::Names::kGraniteHybrid;
+  config.mlp_width = 11008;  // of an expert
+  parse_granite(fields, config);
+  ExpertsConfig& e = config.experts;
+  e.count = fields.integer("num_local_experts", 8), e.chosen = fields.integer("num_experts_per_tok", 2);
+  if (e.count < 1) fields.problem(Code::kConfig, fields.path("num_local_experts") + " is " + std::to_string(e.count) + "; a mixture has at least one.");
+  e.width = config.mlp_width, e.normalized = e.joined = true;
+  fields.ignore({"output_router_logits", "router_aux_loss_coef"});
+}
+
+void write_granitemoe(const ModelConfig& config, Json& json) {
+  write_granite(config, json);
+  json.set("num_local_experts", Json::integer(config.experts.count));
+  json.set("num_experts_per_tok", Json::integer(config.experts.chosen));
+}
+
 void parse_granite_hybrid(ConfigFields& fields, ModelConfig& config) {
   config.names = ModelConfig::Names::kGraniteHybrid;
   config.fused_gate_up = true;

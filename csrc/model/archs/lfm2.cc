@@ -1,4 +1,4 @@
-// LFM2: most layers are a gated convolution over three tokens, the others attention with q and k normed per
+// LFM2, dense and with experts: most layers are a gated convolution over three tokens, the others attention with q and k normed per
 // head.
 #include <algorithm>
 
@@ -42,8 +42,11 @@ std::vector<bool> convolutions_of(ConfigFields& fields, int64_t layers) {
 
 }  // namespace
 
-void parse_lfm2(ConfigFields& fields, ModelConfig& config) {
-  config.vocabulary = 65536, config.width = 2560, config.layers = 32, config.heads = 32, config.kv_heads = 8, config.mlp_width = 12288;
+namespace {
+
+/// Reads the fields that dense models and mixtures share. The caller has set the default sizes.
+void parse_convolutions(ConfigFields& fields, ModelConfig& config) {
+  config.vocabulary = 65536, config.layers = 32, config.heads = 32, config.kv_heads = 8;
   config.max_positions = 128000, config.rope.theta = 1e6;
   config.qk_norm = true;
   config.names = ModelConfig::Names::kLfm2;
@@ -51,14 +54,48 @@ void parse_lfm2(ConfigFields& fields, ModelConfig& config) {
   parse_decoder(fields, config);
   config.tied_head = fields.boolean("tie_embedding", config.tied_head);
   config.norm_eps = float(fields.number("norm_eps", 1e-5));
-  config.mlp_width = mlp_width_of(fields, config.mlp_width);
   config.linear_layers = convolutions_of(fields, config.layers);
   if (std::count(config.linear_layers.begin(), config.linear_layers.end(), true) == 0) config.linear_layers.clear();
   config.delta = {.key_heads = 0, .value_heads = 1, .key_dim = 0, .value_dim = config.width, .taps = fields.integer("conv_L_cache", 3)};
   fields.only("conv_bias", false);
+}
+
+}  // namespace
+
+void parse_lfm2(ConfigFields& fields, ModelConfig& config) {
+  config.width = 2560, config.mlp_width = 12288;
+  parse_convolutions(fields, config);
+  config.mlp_width = mlp_width_of(fields, config.mlp_width);
   // Second names of sizes, settings of weight initialisation, and fields that transformers does not read.
   fields.ignore({"block_dim", "block_norm_eps", "block_use_swiglu", "block_use_xavier_init", "block_mlp_init_scale", "block_out_init_scale",
                  "conv_dim", "conv_dim_out", "conv_use_xavier_init", "num_heads", "use_pos_enc", "theta"});
+}
+
+void parse_lfm2_moe(ConfigFields& fields, ModelConfig& config) {
+  config.width = 2048, config.mlp_width = 7168;
+  parse_convolutions(fields, config);
+  ExpertsConfig& e = config.experts;
+  e.count = fields.integer("num_experts", 32), e.chosen = fields.integer("num_experts_per_tok", 4);
+  e.width = fields.integer("moe_intermediate_size", 1792);
+  e.sigmoid = true, e.correction = fields.boolean("use_expert_bias", true);
+  e.normalized = fields.boolean("norm_topk_prob", true), e.least_sum = 1e-6;
+  e.scaling = fields.number("routed_scaling_factor", 1.0);
+  const int64_t dense = fields.integer("num_dense_layers", 2);
+  for (int64_t l = 0; l < config.layers; ++l) e.layers.push_back(l >= dense);
+  if (e.count < 1 || dense >= config.layers) fields.problem(Code::kConfig, fields.path("num_dense_layers") + " is " + std::to_string(dense) + " and num_experts " + std::to_string(e.count) + "; no layer has experts.");
+  fields.ignore({"output_router_logits", "router_aux_loss_coef"});
+}
+
+void write_lfm2_moe(const ModelConfig& config, Json& json) {
+  const ExpertsConfig& e = config.experts;
+  write_lfm2(config, json);
+  json.set("num_experts", Json::integer(e.count));
+  json.set("num_experts_per_tok", Json::integer(e.chosen));
+  json.set("moe_intermediate_size", Json::integer(e.width));
+  json.set("num_dense_layers", Json::integer(std::count(e.layers.begin(), e.layers.end(), false)));
+  json.set("use_expert_bias", Json::boolean(e.correction));
+  json.set("norm_topk_prob", Json::boolean(e.normalized));
+  json.set("routed_scaling_factor", decimal(e.scaling));
 }
 
 void write_lfm2(const ModelConfig& config, Json& json) {

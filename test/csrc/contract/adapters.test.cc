@@ -33,6 +33,7 @@ TrainerConfig adapted(int64_t rank, float alpha, std::vector<std::string> target
 /// Puts adapters on every matrix that may have them; in mixtures of experts the shared experts may not.
 TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float alpha) {
   if (!model.mixes()) return adapted(rank, alpha);
+  if (model.arch == "lfm2_moe") return adapted(rank, alpha, {"q_proj", "k_proj", "v_proj", "in_proj", "out_proj", "experts"});
   std::vector<std::string> targets{"q_proj", "k_proj", "v_proj", "o_proj", "experts"}, linear{"in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "out_proj"};
   if (model.delta_by_head) linear = {"in_proj_qkvz", "in_proj_ba", "out_proj"};
   else if (model.arch == "nemotron_h") linear = {"in_proj"};
@@ -41,10 +42,12 @@ TrainerConfig adapted_whole(const model::ModelConfig& model, int64_t rank, float
   return adapted(rank, alpha, std::move(targets));
 }
 
-/// Models with layers of gated DeltaNet, Mamba-2 or short convolution, which the f64 reference model lacks.
+/// Models that the f64 reference model lacks: with layers of gated DeltaNet, Mamba-2 or short convolution, and mixtures.
 std::vector<std::pair<std::string, model::ModelConfig>> hybrids() {
-  return {{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
+  std::vector<std::pair<std::string, model::ModelConfig>> all{{"hybrid", test::hybrid_config()}, {"hybrid, attention in the middle", test::hybrid_config(false)},
           {"short convolutions", test::convolution_config()}, {"Mamba-2", test::mamba_config()}, {"Mamba-2 mixture", test::mamba_config(true)}, {"Mamba-2 beside attention", test::beside_config()}, {"one half a layer", test::halves_config()}, {"one half a layer, experts", test::halves_config(true)}, {"hybrid mixture", test::hybrid_mixture_config()}, {"hybrid mixture by head", test::hybrid_mixture_config(true)}};
+  for (const auto& mixture : test::mixture_configs()) all.push_back(mixture);
+  return all;
 }
 
 std::vector<std::pair<std::string, model::ModelConfig>> all_models() {

@@ -42,6 +42,25 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> architecture_conf
   return out;
 }
 
+/// A small model of each mixture that architecture_configs() lacks.
+inline std::vector<std::pair<std::string, model::ModelConfig>> mixture_configs() {
+  const std::pair<const char*, const char*> parts[] = {
+      {"granitemoe", R"("num_local_experts": 5, "num_experts_per_tok": 2, "residual_multiplier": 0.6, "attention_multiplier": 0.2, "logits_scaling": 2.0)"},
+      {"lfm2_moe", R"("num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "num_dense_layers": 1, "layer_types": ["conv", "full_attention"])"},
+      {"ernie4_5_moe", R"("moe_num_experts": 6, "moe_k": 2, "moe_intermediate_size": 24, "moe_num_shared_experts": 1)"},
+      {"qwen2_moe", R"("num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "shared_expert_intermediate_size": 32)"},
+      {"dots1", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "n_shared_experts": 2, "first_k_dense_replace": 1,
+        "sliding_window": 5, "max_window_layers": 1)"},
+      {"minimax_m2", R"("num_local_experts": 5, "num_experts_per_tok": 2, "rotary_dim": 8)"}};
+  std::vector<std::pair<std::string, model::ModelConfig>> out;
+  for (const auto& [type, own] : parts) {
+    const std::string text = std::string(R"({"model_type": ")") + type + R"(", "vocab_size": 61, "hidden_size": 40, "num_hidden_layers": 2,
+      "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 16, "intermediate_size": 56, "max_position_embeddings": 256, )" + own + "}";
+    out.emplace_back(type, model::parse_hf_config(Json::parse(text, type), type));
+  }
+  return out;
+}
+
 /// A model with layers of gated DeltaNet and of attention (CPU only), with two value heads per key head and
 /// odd widths.
 inline model::ModelConfig hybrid_config(bool attention_last = true) {

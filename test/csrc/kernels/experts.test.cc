@@ -55,7 +55,7 @@ Numbers weights_of(const Numbers& scores, const std::vector<int32_t>& chosen, co
   Numbers out;
   double sum = 0.0;
   for (const int32_t e : chosen) out.push_back(scores[size_t(e)]), sum += out.back();
-  for (double& w : out) w *= double(how.scaling) / (how.normalized ? sum : 1.0);
+  for (double& w : out) w *= double(how.scaling) / (how.normalized ? sum + double(how.least_sum) : 1.0);
   return out;
 }
 
@@ -68,7 +68,8 @@ struct Case {
 std::vector<Case> cases() {
   return {{5, 6, 2, {}}, {3, 128, 8, {.normalized = true}}, {40, 17, 1, {.normalized = true, .scaling = 0.5f}},
           {4, 5, 5, {.sigmoid = true}}, {7, 24, 4, {.sigmoid = true, .normalized = true, .scaling = 2.5f, .groups = 6, .chosen_groups = 3}, true},
-          {6, 16, 3, {.sigmoid = true, .normalized = true, .groups = 8, .chosen_groups = 2}, true}, {2, 20, 4, {.groups = 2, .chosen_groups = 1}}};
+          {6, 16, 3, {.sigmoid = true, .normalized = true, .groups = 8, .chosen_groups = 2}, true}, {2, 20, 4, {.groups = 2, .chosen_groups = 1}},
+          {6, 12, 3, {.sigmoid = true, .normalized = true, .least_sum = 0.25f}, true}};
 }
 
 /// A case's arrays after routing.

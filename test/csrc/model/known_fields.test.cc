@@ -34,13 +34,13 @@ TEST(what_reaches_no_logit_is_dropped_and_the_rest_is_told) {
 
 TEST(experts_are_found_by_name_or_by_count) {
   const auto experts = [](const char* text) { return !model::experts_of(Json::parse(text, "test")).empty(); };
-  for (const char* type : {"qwen2_moe", "granitemoe", "deepseek_v3"}) {
+  for (const char* type : {"hunyuan_v1_moe", "granitemoeshared", "deepseek_v3"}) {
     EXPECT_TRUE(experts(("{\"model_type\": \"" + std::string(type) + "\"}").c_str()));
   }
   EXPECT_TRUE(experts(R"({"model_type": "llama", "n_routed_experts": 64})"));
   EXPECT_TRUE(!experts(R"({"model_type": "llama", "num_experts": 1})"));
   EXPECT_TRUE(!experts(R"({"model_type": "qwen3"})"));
-  for (const char* type : {"qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoehybrid", "nemotron_h"}) {
+  for (const char* type : {"qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoehybrid", "nemotron_h", "granitemoe", "lfm2_moe", "ernie4_5_moe", "qwen2_moe", "dots1", "minimax_m2"}) {
     EXPECT_TRUE(!experts(("{\"model_type\": \"" + std::string(type) + "\", \"num_experts\": 8}").c_str()));
   }
 }

@@ -4,7 +4,6 @@
 #include "model/parameters.h"
 
 #include <fstream>
-#include <set>
 
 #if defined(__linux__)
 #include <unistd.h>
@@ -18,21 +17,6 @@ namespace {
 
 using namespace hone;
 using model::Parameters;
-
-TEST(specs_do_not_overlap_and_gaps_are_small) {
-  for (const auto& [name, config] : test::switch_configs()) {
-    int64_t end = 0;
-    std::set<std::string> names;
-    for (const auto& spec : model::tensor_specs(config)) {
-      EXPECT_TRUE(spec.offset >= end && spec.offset < end + 16);
-      EXPECT_TRUE(names.insert(spec.name).second);
-      end = spec.offset + spec.numel();
-    }
-    const Parameters p(config);
-    EXPECT_TRUE(p.flat().dim(0) >= end && p.flat().dim(0) < end + 16);
-    EXPECT_EQ(names.count("lm_head.weight"), size_t(config.tied_head ? 0 : 1));
-  }
-}
 
 /// The tensors of a layer by transformers' names (modeling_llama, _phi3, _olmo2, _gemma2, _gemma3, _glm4,
 /// _exaone4); nullptr if the layer lacks the tensor.
