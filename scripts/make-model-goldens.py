@@ -64,7 +64,7 @@ def has_mamba(text):
 
 def layers_of(text):
     """Returns a number of layers that includes every kind that the model has."""
-    if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4", "cohere2"):
+    if text.get("no_rope_layers") or text["model_type"] in ("olmo3", "exaone4", "exaone_moe", "cohere2"):
         return 4
     if text.get("model_type") in ("gemma3_text", "gemma4_text"):
         return 6
@@ -137,7 +137,7 @@ def shrink_text(text):
     if "linear_num_value_heads" in text:  # keeps the number of value heads per key head
         share = text["linear_num_value_heads"] // text["linear_num_key_heads"]
         small.update(linear_num_key_heads=2, linear_num_value_heads=2 * share)
-    for name in ("layer_types", "no_rope_layers"):
+    for name in ("layer_types", "mlp_layer_types", "no_rope_layers"):
         if name in text:
             first = text[name].index("attention") - 1 if has_mamba(text) else 0  # a layer of attention between two of Mamba-2
             small[name] = text[name][first : first + layers]

@@ -129,7 +129,7 @@ std::string experts_of(const Json& config) {
   if (is_supported_mixture(name)) return "";
   const bool by_name = name.find("moe") != std::string::npos ||
                        std::any_of(std::begin(kTypes), std::end(kTypes), [&](const char* t) { return name == t; });
-  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next, granitemoehybrid, nemotron_h, granitemoe, lfm2_moe, ernie4_5_moe, qwen2_moe, dots1, minimax_m2.";
+  const std::string refusal = "model_type \"" + name + "\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next, granitemoehybrid, nemotron_h, granitemoe, lfm2_moe, ernie4_5_moe, qwen2_moe, dots1, minimax_m2, solar_open, exaone_moe.";
   if (by_name) return refusal;
   for (const char* field : {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"}) {
     const Json* count = config.find(field);

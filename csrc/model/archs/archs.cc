@@ -49,6 +49,8 @@ constexpr Architecture kTable[] = {
     {"qwen2_moe", "Qwen2MoeForCausalLM", archs::parse_qwen2_moe, archs::write_qwen2_moe, true},
     {"dots1", "Dots1ForCausalLM", archs::parse_dots1, archs::write_dots1, true},
     {"minimax_m2", "MiniMaxM2ForCausalLM", archs::parse_minimax_m2, archs::write_minimax_m2, true},
+    {"solar_open", "SolarOpenForCausalLM", archs::parse_solar_open, archs::write_solar_open, true},
+    {"exaone_moe", "ExaoneMoeForCausalLM", archs::parse_exaone_moe, archs::write_exaone_moe, true},
     {"qwen2_5_vl_text", nullptr, archs::parse_qwen2_vl_text, nullptr},
     {"qwen3_vl_text", nullptr, archs::parse_qwen3_vl_text, nullptr},
     {"qwen2_5_vl", nullptr, archs::parse_qwen2_5_vl, nullptr},

@@ -1,4 +1,4 @@
-// Mixtures of experts: Qwen2-MoE, Qwen3-MoE, OLMoE, Mixtral, MiniMax-M2, GLM-4.5 and dots.llm1.
+// Mixtures of experts: Qwen2-MoE, Qwen3-MoE, OLMoE, Mixtral, MiniMax-M2, GLM-4.5, dots.llm1, Solar-Open and K-EXAONE.
 #include <algorithm>
 #include <string>
 
@@ -55,12 +55,12 @@ void write_qwen_experts(const ModelConfig& config, Json& json) {
 }
 
 /// Reads experts with sigmoid scores, a correction and shared experts as DeepSeek's files have them.
-void parse_corrected_experts(ConfigFields& fields, ModelConfig& config, bool normalized, int64_t dense) {
+void parse_corrected_experts(ConfigFields& fields, ModelConfig& config, bool normalized, int64_t dense, const char* count = "n_routed_experts", const char* shared = "n_shared_experts") {
   ExpertsConfig& e = config.experts;
   e.sigmoid = e.correction = true;
-  parse_experts(fields, config, "n_routed_experts");
+  parse_experts(fields, config, count);
   e.width = fields.integer("moe_intermediate_size", 1408);
-  e.shared_width = e.width * fields.integer("n_shared_experts", 1);
+  e.shared_width = e.width * fields.integer(shared, 1);
   e.normalized = fields.boolean("norm_topk_prob", normalized);
   e.scaling = fields.number("routed_scaling_factor", 1.0);
   e.groups = fields.integer("n_group", 1);
@@ -70,11 +70,11 @@ void parse_corrected_experts(ConfigFields& fields, ModelConfig& config, bool nor
   if (!config.mixes()) fields.problem(Code::kConfig, fields.path("first_k_dense_replace") + " is " + std::to_string(first) + "; it leaves no layer with experts.");
 }
 
-void write_corrected_experts(const ModelConfig& config, Json& json) {
+void write_corrected_experts(const ModelConfig& config, Json& json, const char* count = "n_routed_experts", const char* shared = "n_shared_experts") {
   const ExpertsConfig& e = config.experts;
-  write_experts(config, "n_routed_experts", json);
+  write_experts(config, count, json);
   json.set("moe_intermediate_size", Json::integer(e.width));
-  json.set("n_shared_experts", Json::integer(e.shared_width / std::max<int64_t>(e.width, 1)));
+  json.set(shared, Json::integer(e.shared_width / std::max<int64_t>(e.width, 1)));
   json.set("norm_topk_prob", Json::boolean(e.normalized));
   json.set("routed_scaling_factor", decimal(e.scaling));
   json.set("n_group", Json::integer(e.groups));
@@ -198,6 +198,47 @@ void write_dots1(const ModelConfig& config, Json& json) {
   json.set("attention_bias", Json::boolean(false));
   json.set("sliding_window", config.sliding_window ? Json::integer(config.sliding_window) : Json());
   write_layer_types(config, json);
+}
+
+void parse_solar_open(ConfigFields& fields, ModelConfig& config) {
+  config.vocabulary = 196608, config.width = 4096, config.layers = 48, config.heads = 64, config.kv_heads = 8, config.head_dim = 128;
+  config.mlp_width = 10240;  // of no layer: all have experts
+  config.norm_eps = 1e-5f, config.max_positions = 131072, config.rope.theta = 1e6;
+  config.experts.count = 128, config.experts.chosen = 8;
+  parse_decoder(fields, config);
+  fields.only("first_k_dense_replace", 0.0);
+  parse_corrected_experts(fields, config, true, 0);
+}
+
+void write_solar_open(const ModelConfig& config, Json& json) {
+  write_decoder(config, json);
+  write_corrected_experts(config, json);
+  json.set("attention_bias", Json::boolean(false));
+}
+
+/// EXAONE-4 with its norms before attention and MLP, and with experts.
+void parse_exaone_moe(ConfigFields& fields, ModelConfig& config) {
+  config.vocabulary = 102400, config.width = 4096, config.mlp_width = 16384, config.layers = 32, config.heads = 32;
+  config.experts.count = 64, config.experts.chosen = 8;
+  parse_exaone4(fields, config);
+  config.norms = ModelConfig::Norms::kBefore;
+  parse_corrected_experts(fields, config, true, 1, "num_experts", "num_shared_experts");
+  config.experts.scaling = fields.number("routed_scaling_factor", 2.5);
+  const std::vector<std::string> types = fields.texts("mlp_layer_types");
+  if (!types.empty()) {
+    config.experts.layers.clear();
+    choose_layers(config, [&](int64_t l) { return size_t(l) < types.size() && types[size_t(l)] == "sparse"; });
+    if (!config.mixes()) fields.problem(Code::kConfig, fields.path("mlp_layer_types") + " leaves no layer with experts.");
+  }
+  fields.ignore({"num_nextn_predict_layers"});  // their tensors are mtp.*
+}
+
+void write_exaone_moe(const ModelConfig& config, Json& json) {
+  write_exaone4(config, json);
+  write_corrected_experts(config, json, "num_experts", "num_shared_experts");
+  Json types = Json::array();
+  for (int64_t l = 0; l < config.layers; ++l) types.push(Json::string(config.mixes(l) ? "sparse" : "dense"));
+  json.set("mlp_layer_types", std::move(types));
 }
 
 /// Mixtral's names, norms of q and k over all heads, and sigmoid scores with a correction.

@@ -51,6 +51,8 @@ inline std::vector<std::pair<std::string, model::ModelConfig>> mixture_configs()
       {"qwen2_moe", R"("num_experts": 5, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "shared_expert_intermediate_size": 32)"},
       {"dots1", R"("n_routed_experts": 8, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "n_shared_experts": 2, "first_k_dense_replace": 1,
         "sliding_window": 5, "max_window_layers": 1)"},
+      {"solar_open", R"("n_routed_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24)"},
+      {"exaone_moe", R"("num_experts": 6, "num_experts_per_tok": 2, "moe_intermediate_size": 24, "sliding_window": 5, "sliding_window_pattern": 2)"},
       {"minimax_m2", R"("num_local_experts": 5, "num_experts_per_tok": 2, "rotary_dim": 8)"}};
   std::vector<std::pair<std::string, model::ModelConfig>> out;
   for (const auto& [type, own] : parts) {

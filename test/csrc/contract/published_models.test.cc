@@ -214,8 +214,8 @@ TEST(every_published_model_is_scored_trained_and_exported_as_transformers_has_it
       test::report(__FILE__, __LINE__, name + ": " + error.what());
     }
   }
-  EXPECT_TRUE(goldens.members("goldens").size() >= 95);
-  EXPECT_TRUE(mixtures >= 17);
+  EXPECT_TRUE(goldens.members("goldens").size() >= 97);
+  EXPECT_TRUE(mixtures >= 19);
 }
 
 TEST(every_published_config_is_read_without_a_warning_and_has_as_many_parameters_as_transformers_counts) {

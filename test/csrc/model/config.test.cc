@@ -131,7 +131,7 @@ TEST(a_mixture_of_experts_that_no_architecture_has_is_refused_in_one_line) {
   Json by_name = config_with("model_type", "\"hunyuan_v1_moe\""), by_count = config_with("num_local_experts", "8");
   by_name.set("num_experts", Json::integer(128));
   by_name.set("norm_topk_prob", Json::boolean(true));
-  EXPECT_EQ(message(by_name), "config.json: model_type \"hunyuan_v1_moe\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next, granitemoehybrid, nemotron_h, granitemoe, lfm2_moe, ernie4_5_moe, qwen2_moe, dots1, minimax_m2.");
+  EXPECT_EQ(message(by_name), "config.json: model_type \"hunyuan_v1_moe\" is a mixture of experts that is not supported; supported are dense models, and the mixtures qwen3_moe, olmoe, mixtral, glm4_moe, gpt_oss, qwen3_5_moe, qwen3_next, granitemoehybrid, nemotron_h, granitemoe, lfm2_moe, ernie4_5_moe, qwen2_moe, dots1, minimax_m2, solar_open, exaone_moe.");
   EXPECT_TRUE(message(by_count).find("mixture of experts") != std::string::npos);
   EXPECT_THROWS(parse(by_name), Code::kUnsupported);
   EXPECT_EQ(parse(config_with("num_local_experts", "0")).width, 32);  // 0 means that there are no experts

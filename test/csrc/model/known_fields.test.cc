@@ -40,7 +40,7 @@ TEST(experts_are_found_by_name_or_by_count) {
   EXPECT_TRUE(experts(R"({"model_type": "llama", "n_routed_experts": 64})"));
   EXPECT_TRUE(!experts(R"({"model_type": "llama", "num_experts": 1})"));
   EXPECT_TRUE(!experts(R"({"model_type": "qwen3"})"));
-  for (const char* type : {"qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoehybrid", "nemotron_h", "granitemoe", "lfm2_moe", "ernie4_5_moe", "qwen2_moe", "dots1", "minimax_m2"}) {
+  for (const char* type : {"qwen3_moe", "olmoe", "mixtral", "glm4_moe", "gpt_oss", "qwen3_5_moe", "qwen3_5_moe_text", "granitemoehybrid", "nemotron_h", "granitemoe", "lfm2_moe", "ernie4_5_moe", "qwen2_moe", "dots1", "minimax_m2", "solar_open", "exaone_moe"}) {
     EXPECT_TRUE(!experts(("{\"model_type\": \"" + std::string(type) + "\", \"num_experts\": 8}").c_str()));
   }
 }
