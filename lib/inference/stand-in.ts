@@ -87,6 +87,9 @@ function kindsOfLayers(text: Json, width: number): Json {
     return {
       ...(Array.isArray(types) && { layer_types: ofTwoKinds(types) }),
       ...(Array.isArray(text["full_attn_idxs"]) && { full_attn_idxs: [1] }),
+      ...(Array.isArray(text["mlp_layer_types"]) && {
+        mlp_layer_types: ofTwoKinds(text["mlp_layer_types"]),
+      }),
       ...(Number(text["first_k_dense_replace"] ?? 0) > 1 && { first_k_dense_replace: 1 }),
       ...(Number(text["num_dense_layers"] ?? 0) > 1 && { num_dense_layers: 1 }),
       ...(text["mamba_n_heads"] !== undefined && mambaSizes(text, width)),
