@@ -9,7 +9,7 @@ import type {
   Verdict,
 } from "../records.ts";
 import type { GradientShares } from "./gradient-share.ts";
-import type { Side } from "./objective-terms.ts";
+import type { Side, Stop } from "./objective-terms.ts";
 
 /** Explains the gradients of one attempt's tokens, under the run's settings and under other ones. */
 export interface Explanation {
@@ -175,7 +175,7 @@ export interface ExplainedToken {
    * attempt is not trained on.
    */
   readonly ratio?: number;
-  readonly clipped?: Side;
+  readonly clipped?: Stop;
   /** Weight w of objective.correction, if the recipe has one. */
   readonly weight?: number;
   readonly bounded?: Side;

@@ -30,6 +30,8 @@ export interface TrainedSequence {
 
 /** The bound of the clip or of a correction that a ratio exceeds. */
 export type Side = "high" | "low";
+/** Why a token's term has no gradient, or a bounded weight; "masked": by `offPolicyMask`. */
+export type Stop = Side | "masked";
 
 export interface TokenTerm {
   /** exp(now − behavior) of this token alone. */
@@ -39,10 +41,10 @@ export interface TokenTerm {
   /** Ratio that the objective's clip or gate uses: the token's or the sequence's; 1 with a correction in a first update. */
   readonly ratio: number;
   /**
-   * Set if clipping removed the gradient, or, for cispo and reinforce-clamped, bounded its weight. Unknown for a
-   * custom objective.
+   * Set if clipping or `offPolicyMask` removed the gradient, or, for cispo and reinforce-clamped, clipping bounded its
+   * weight. Unknown for a custom objective.
    */
-  readonly clipped: Side | undefined;
+  readonly clipped: Stop | undefined;
   /** Weight w of a correction; 1 without one. */
   readonly weight: number;
   /** Set if a correction's bounds changed w. */
@@ -79,7 +81,7 @@ export interface SequenceTerms {
 interface Term {
   readonly value: number;
   readonly slope: number;
-  readonly clipped: Side | undefined;
+  readonly clipped: Stop | undefined;
 }
 
 /** Settings as the core reads them: numbers of a step's options are float32. */
@@ -108,7 +110,7 @@ function clippedMinimum(x: number, dx: number, advantage: number, { low, high, d
 }
 
 /** The term of a token that `offPolicyMask` leaves out. */
-const MASKED: Term = { value: 0, slope: 0, clipped: "low" };
+const MASKED: Term = { value: 0, slope: 0, clipped: "masked" };
 
 /** A constant weight times the log-probability. */
 const weighted = (weight: number, logprob: number, clipped?: Side): Term => ({
