@@ -219,6 +219,8 @@ def in_files(name, model_type):
             name = name.replace(f".block_sparse_moe.{theirs}", f".block_sparse_moe.{ours}")
     if model_type == "ernie4_5_moe":
         return name.replace(".mlp.gate.moe_statics.", ".mlp.moe_statics.")
+    if model_type == "exaone_moe":
+        return name.replace(".mlp.gate.e_score", ".mlp.e_score")
     if model_type not in ("mixtral", "minimax_m2", "lfm2_moe"):
         return name
     name = name.replace(".mlp.", ".block_sparse_moe.")

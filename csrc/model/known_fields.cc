@@ -110,11 +110,18 @@ bool is_harmless(const std::string& name) {
   });
 }
 
+/// Whether a field says only that all layers have attention without a window, as transformers 5 writes of such models.
+bool is_uniform(const std::string& field, const Json& value) {
+  if (field != "layer_types" || value.kind() != Json::Kind::kArray) return false;
+  const std::vector<Json>& types = value.items(field.c_str());
+  return std::all_of(types.begin(), types.end(), [](const Json& type) { return type.kind() == Json::Kind::kString && type.as_string("layer_types") == "full_attention"; });
+}
+
 }  // namespace
 
 void judge_unread(const ConfigFields& fields, ConfigProblems& problems) {
   for (const auto& [name, value] : fields.unread()) {
-    if (is_harmless(name)) continue;
+    if (is_harmless(name) || is_uniform(name, *value)) continue;
     const auto row = std::find_if(std::begin(kNeutral), std::end(kNeutral), [&](const Neutral& r) { return name == r.field; });
     const std::string shown = fields.path(name.c_str()) + " = " + value->dump();
     if (row == std::end(kNeutral)) problems.unknown.push_back(shown);

@@ -188,7 +188,8 @@ LayerNames layer_names(const ModelConfig& config) {
     out.sparse = "block_sparse_moe", out.router = "router.layer";
   }
   if (config.names == Names::kErnieMoe) out.correction = "moe_statics.e_score_correction_bias";
-  if (config.names == Names::kMixtral && config.experts.correction) out.correction = kCorrection;
+  const bool beside_router = config.names == Names::kMixtral || config.arch == "exaone_moe";
+  if (beside_router && config.experts.correction) out.correction = kCorrection;
   if (config.names == Names::kMixtral) out.sparse = "block_sparse_moe", out.expert_gate = "w1", out.expert_up = "w3", out.expert_down = "w2";
   if (config.experts.shared_gate) out.shared = "mlp.shared_expert";
   if (config.names == Names::kGptOss) out.router = "router";

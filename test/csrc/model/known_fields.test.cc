@@ -23,6 +23,9 @@ TEST(the_value_decides_where_the_field_could_change_a_logit) {
   EXPECT_EQ(refused.found.size(), 3u);
   EXPECT_EQ(refused.found[0].text, "file: logit_scale = 0.5 means scaled logits, which this architecture does not have here.");
   EXPECT_TRUE(refused.unknown.empty());
+  EXPECT_TRUE(judged(R"({"layer_types": ["full_attention", "full_attention"]})").found.empty());
+  EXPECT_EQ(judged(R"({"layer_types": ["full_attention", "sliding_attention"]})").found.size(), 1u);
+  EXPECT_EQ(judged(R"({"layer_types": ["full_attention", 1]})").found.size(), 1u);
 }
 
 TEST(what_reaches_no_logit_is_dropped_and_the_rest_is_told) {
