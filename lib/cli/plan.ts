@@ -20,6 +20,9 @@ import { recipeConfig, teacherConfig } from "./recipe-config.ts";
 export const UNKNOWN_MEMORY =
   "the GPU's memory is not known, because no GPU was found on this machine; give it with --gpu-memory 80GiB (of `hone plan`), or in the recipe's hardware: { gpu, gpuMemoryGiB }";
 
+/** No GPU has less memory; a smaller amount lacks its unit. */
+const LEAST_MEMORY = 2 ** 30;
+
 /**
  * Plans a recipe for the CPU against this machine's memory, and one for GPUs against, in this order, `gpuMemory`, its
  * `hardware`, or this machine's first GPU; without any of them the plan has no capacity.
@@ -31,14 +34,12 @@ export async function planRecipe(
   askGpu: typeof firstGpu = firstGpu,
 ): Promise<MemoryPlan> {
   const bytes = gpuMemory === undefined ? undefined : fromUnits(gpuMemory);
-  if (gpuMemory !== undefined && !bytes) {
-    throw new HoneError(
-      "HONE_ERR_USAGE",
-      `--gpu-memory is "${gpuMemory}", which is not an amount of memory`,
-      {
-        hint: "Give it as 80GiB, for example.",
-      },
-    );
+  if (gpuMemory !== undefined && (!bytes || bytes < LEAST_MEMORY)) {
+    const what = bytes ? `${inUnits(bytes)}, less than any GPU has` : "not an amount of memory";
+    throw new HoneError("HONE_ERR_USAGE", `--gpu-memory is "${gpuMemory}", which is ${what}`, {
+      hint:
+        /^\d+$/.test(gpuMemory) && bytes ? `Give it as ${gpuMemory}GiB.` : "Give it as 80GiB, for example.",
+    });
   }
   const asks = recipe.device === "cuda" && recipe.hardware?.gpuMemoryGiB === undefined && bytes === undefined;
   const gpu = asks ? await askGpu() : undefined;

@@ -135,6 +135,16 @@ test("plan takes a model by its name or folder, where there is no recipe", async
     tie_word_embeddings: true,
   };
   writeFileSync(join(folder, "config.json"), JSON.stringify({ ...config, ...sizes, ...rest }));
+  const published = JSON.parse(readFileSync("test/fixtures/models/published.json", "utf8"));
+  const hybrid = join(dir, "hybrid");
+  mkdirSync(hybrid);
+  writeFileSync(
+    join(hybrid, "config.json"),
+    JSON.stringify(published["tiiuae/Falcon-H1-0.5B-Instruct"].config),
+  );
+  const onCpu = await honeHere(["plan", hybrid]);
+  expect(onCpu.stdout).toMatch(/parameters on CPU/);
+  expect(onCpu.stdout).toMatch(/A GPU cannot run it: .*Mamba-2.*\n\nPlanned on the CPU,/);
   const settings = ["--gpu-memory", "8GiB", "--set", "lora.rank=4", "--json"];
   const own = await honeHere(["plan", folder, ...settings]);
   expect([own.status, own.stderr]).toEqual([0, ""]);

@@ -47,6 +47,10 @@ test("--gpu-memory plans for another card, and for a GPU where the recipe names 
     code: "HONE_ERR_USAGE",
     message: '--gpu-memory is "much", which is not an amount of memory',
   });
+  await expect(planRecipe(smallRecipe(), "80")).rejects.toMatchObject({
+    message: '--gpu-memory is "80", which is 80 B, less than any GPU has',
+    hint: "Give it as 80GiB.",
+  });
   await expect(planRecipe(smallRecipe(), "0")).rejects.toMatchObject({ code: "HONE_ERR_USAGE" });
 });
 
