@@ -190,7 +190,7 @@ TEST(gradients_match_central_differences_of_the_recurrence) {
         const auto d = gradient(w, {}), again = gradient(w, two_threads());
         std::vector<Doubles> in = doubles(w);
         for (size_t which = 0; which < in.size(); ++which) {
-          EXPECT_TRUE(same_bits(d[which].data(), again[which].data(), int64_t(d[which].size())));
+          EXPECT_TRUE(d[which].empty() || same_bits(d[which].data(), again[which].data(), int64_t(d[which].size())));
           for (size_t i = 0; i < in[which].size(); ++i) {
             const double at = in[which][i], h = 1e-5;
             in[which][i] = at + h;
