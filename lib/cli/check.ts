@@ -250,7 +250,7 @@ function passesText(passes: number, { training, advantages }: Recipe): string {
     advantages.filter === "none"
       ? ""
       : ", not counting groups of equal scores, which are drawn and not trained";
-  return `${counted(training.steps, "step")} of ${counted(training.groupsPerStep, "group")}: ${passes.toPrecision(2)} passes over its rows${more}`;
+  return `${counted(training.steps, "step")} of ${counted(training.groupsPerStep, "group")}: ${Number(passes.toPrecision(2))} passes over its rows${more}`;
 }
 
 /** Plays two episodes with empty answers and returns their scores. Throws HONE_ERR_VERIFIER, HONE_ERR_UNSUPPORTED. */

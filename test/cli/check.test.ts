@@ -65,6 +65,8 @@ test("a model without a chat template, and rows that do not say how to answer, a
   expect(domains["math"]!.passes).toBeCloseTo((9 * 8 * 0.75) / domains["math"]!.report!.training, 12);
   expect(domains["logic"]!.passes).toBeUndefined(); // written, not read
   expect(checkText(findings)).toMatch(/9 steps of 8 groups: 1\.\d passes\s+over its rows, not counting/);
+  const many = { ...findings, domains: { math: { ...domains["math"]!, passes: 123.4 } } };
+  expect(checkText(many)).toMatch(/9 steps of 8 groups: 120 passes\s/);
   expect(warnings).toContainEqual(expect.stringContaining("has no chat template: prompts are plain text"));
   expect(warnings).toContainEqual(
     expect.stringContaining("math: 40 of 40 questions do not ask for \\boxed{}"),
